@@ -53,13 +53,14 @@ ROWS_OF["kernels"] = [
     ["__init__"],
 ]
 ROWS_OF["core"] = [
+    ["seams"],
     ["callsite", "devices", "layouts", "printing"],
     ["numpy_errors"],
     ["modes"],
     ["trace"],
     ["arrays", "module_scope", "observers"],
     ["tensors"],
-    ["complex_rules", "messages", "seams"],
+    ["complex_rules", "messages"],
     ["graph"],
     ["declaration"],
     ["explanations"],  # reads the tracebacks of all others

@@ -390,5 +390,5 @@ def test_help_sets_nothing_up(script, capsys, arguments):
     assert "python3 run.py train" in out
     assert all(len(line) < 80 for line in out.splitlines())
     for command in COMMANDS:
-        assert re.search(rf"^    {command.NAME} +{re.escape(command.HELP)}$", out, re.M)
+        assert re.search(rf"^    {command.name} +{re.escape(command.help)}$", out, re.M)
     assert not script.VENV.exists()

@@ -1,12 +1,16 @@
 """Callbacks: when they are called, what they get, and that they resume with the run."""
 
+from pathlib import Path
+
 import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
+from tinynet.board.reading import read_events
 from tinynet.train import Callback, Callbacks, UsageError, fit, resume, run
 from tinynet.train.cli import main
 from tinynet.train.exhibits import DecisionBoundary
+from tinynet.train.loop.callback import Entry
 
 from .conftest import Killed
 from .test_resume import rows
@@ -200,6 +204,37 @@ def test_events_of_fit():
     assert calls == ["run", "step 0", "step 1", "loss 0.5", "epoch 1 {'test/loss': 0.5}", "end"]
     with pytest.raises(RuntimeError, match="inside a loop over fit"):
         Callbacks([Log()]).evaluated({})
+
+
+def test_an_error_ends_the_run_unless_the_entry_only_warns():
+    class Broken:
+        def on_step_end(self, at):
+            raise ValueError("broken")
+
+    def steps(entry):
+        callbacks = Callbacks()
+        callbacks.insert(0, entry)
+        model, xs = nn.Linear(1, 1), tn.ones(4, 1)
+        sgd = optim.SGD(model.parameters(), lr=0.1)
+        return len([*fit(model, nn.MSELoss(), sgd, [(xs, xs)], 3, callbacks=callbacks)])
+
+    seen = []
+    assert steps(Entry(Broken(), on_error=seen.append)) == 3
+    assert [str(error) for error in seen] == ["broken"] * 3
+    with pytest.raises(ValueError, match="broken"):
+        steps(Entry(Broken()))
+
+
+def test_the_own_callbacks_of_a_run_come_before_those_of_the_caller(write, digits, capsys):
+    class Last:
+        def on_epoch_end(self, at):
+            print("the caller's", f"epoch/train_loss {at.epoch}")
+            folder = at.writer.get_logdir()
+            assert len(read_events(Path(folder)).scalars["epoch/train_loss"]) == at.epoch
+
+    run(write(digits), callbacks=[Last()])
+    lines = [line for line in capsys.readouterr().out.splitlines() if "epoch" in line]
+    assert [line.partition(" ")[0] for line in lines[:4]] == ["epoch", "the"] * 2
 
 
 def test_a_callback_of_fit_stops_it():

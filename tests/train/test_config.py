@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import sys
+import tomllib
 
 import pytest
 
@@ -10,7 +11,9 @@ from tinynet import nn, optim
 from tinynet.train import ConfigError, load_config, to_toml
 from tinynet.train.assemble.build import build
 from tinynet.train.config.sections import SECTIONS, field_docs
+from tinynet.train.config.values import Value, as_tree, read_values
 from tinynet.train.models import mlp
+from tinynet.train.study.run_group import resolved_text
 
 
 @pytest.fixture
@@ -113,6 +116,32 @@ def test_the_resolved_config_resolves_to_the_same(write, digits, tmp_path):
             one = dataclasses.replace(one, component=two.component)
         assert one == two
     assert to_toml(again).count("\n") == text.count("\n")
+
+
+NESTED = {"run.init_skip": ["a  # b", "c = d"], "run.path": ["x\u2028y"], "run.seed": 5}
+
+
+def test_a_stored_config_reads_back_as_its_values(write, digits):
+    config = load_config(write(digits), NESTED)
+    values = config.values()
+    assert values["run", "init_skip"].value == ["a  # b", "c = d"]
+    assert values["run", "seed"].origin == "overrides"
+    assert values["data", "batch_size"].origin == "digits.toml:7"
+    assert values["evaluation", "metrics"] == Value("None", "default", is_toml=False)
+    assert read_values(to_toml(config)) == values
+    assert as_tree(values) == tomllib.loads(to_toml(config))
+
+
+def test_a_damaged_line_of_a_stored_config_is_left_out(write, digits):
+    config = load_config(write(digits), NESTED)
+    whole = to_toml(config)
+    for text in (whole.replace("seed = 5", "seed = \ufffd"), whole.replace("seed = 5", "seed")):
+        assert read_values(text) == {k: v for k, v in config.values().items() if k[1] != "seed"}
+
+
+def test_the_text_of_a_config_without_origins_keeps_every_string(write, digits):
+    config = write(digits.replace("[run]", '[run]\ninit_skip = ["a  # b"]'))
+    assert tomllib.loads(resolved_text(config, []))["run"]["init_skip"] == ["a  # b"]
 
 
 def test_the_resolved_config_shows_origins(write, digits):

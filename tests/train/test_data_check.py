@@ -10,11 +10,14 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.data import Dataset, Subset, TensorDataset
-from tinynet.train import NonFiniteError, run
+from tinynet.train import NonFiniteError, load_config, run
 from tinynet.train.assemble.sets import for_loss
+from tinynet.train.assemble.trial import trial
 from tinynet.train.cli import main
-from tinynet.train.diagnose.data_check import check_examples, undisturbed
-from tinynet.train.step.seeds import get_states
+from tinynet.train.diagnose.data_check import check_examples
+from tinynet.train.diagnose.dry_run import examine
+from tinynet.train.run.runner import prepare
+from tinynet.train.step.seeds import get_states, undisturbed
 
 from .test_runner import weights
 
@@ -188,6 +191,32 @@ def test_random_augmentation_leaves_no_trace():
         assert check_examples(noisy).checked == 20
         assert trace() != before  # there is something to be undone
     assert trace() == before
+
+
+OWN_STREAM = """
+    import numpy as np
+    from tinynet.data import Dataset
+
+    class Noisy(Dataset):
+        def __init__(self, train: bool = True):
+            self.rng = np.random.default_rng(3)
+
+        def __len__(self):
+            return 60
+
+        def __getitem__(self, row):
+            return self.rng.standard_normal(64).astype("float32"), row % 10
+"""
+
+
+def test_a_trial_leaves_the_random_streams_of_the_data_as_they_were(write, digits):
+    write(digits.replace('"Digits"', '"./own.py:Noisy"'), own=OWN_STREAM)
+    parts = prepare(load_config("digits.toml"))
+    held = [examples.rng.bit_generator for examples in (parts.train_set.dataset, parts.test_set)]
+    before = repr([one.state for one in held])
+    trial(parts)
+    examine(parts)
+    assert repr([one.state for one in held]) == before
 
 
 def test_a_run_is_the_same_with_and_without_the_look(write, digits):

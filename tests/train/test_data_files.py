@@ -1,6 +1,8 @@
 """Data sets in files, named by a config."""
 
+import ast
 import os
+import re
 import struct
 from pathlib import Path
 
@@ -16,6 +18,9 @@ from tinynet.train.config.coercion import (
     coerce,
     describe_type,
 )
+from tinynet.train.loop.source import DataSource
+
+ROOT = Path(__file__).parents[2]
 
 CONFIG = """\
 [data]
@@ -143,3 +148,32 @@ def test_anchored():
     assert anchored(["a", "../b"], folder) == ["/data/configs/a", "/data/b"]
     assert anchored(None, folder) is None
     assert anchored("~/a", folder) == os.path.expanduser("~/a")
+
+
+# ---- what the trainer asks of a data set ----
+
+ASKS = {"dataset_attribute": 1, "about": 0, "getattr": 1, "hasattr": 1}
+"""The functions that ask for a member by its name, and the place of the name."""
+OTHERS = {"dataset", "state_dict", "samples"}  # of subsets, of what was learned, of models
+
+
+def test_every_member_that_the_trainer_asks_for_is_declared_and_documented():
+    members = {name for name in vars(DataSource) if not name.startswith("_")}
+    found = set()
+    for file in (ROOT / "tinynet" / "train").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            function = getattr(node, "func", None)
+            name = getattr(function, "attr", getattr(function, "id", ""))
+            place = ASKS.get(name)
+            if place is None or len(node.args) <= place:
+                continue
+            about = ast.unparse(node.args[0])
+            if name in ("getattr", "hasattr") and "dataset" not in about and about != "examples":
+                continue
+            asked = node.args[place]
+            found |= {asked.value} if isinstance(asked, ast.Constant) else set()
+    assert {"own_split", "divided", "tokenizer", "in_order"} <= found
+    assert found - OTHERS <= members
+    text = (ROOT / "docs" / "howto" / "dataset.md").read_text(encoding="utf-8")
+    listed = re.findall(r"`(\w+)", "".join(re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)))
+    assert {*listed} - {"train", "other", "state", "name", "index"} == members

@@ -18,7 +18,7 @@ from tinynet.train.config.sources import traced
 from tinynet.train.diagnose.changes import differences, fingerprint
 
 from .test_resume import same
-from .test_runner import own_model, weights
+from .test_runner import own_model
 
 NET = """
     from layers import hidden
@@ -263,14 +263,3 @@ def test_a_data_set_may_say_what_it_is():
     Said.fingerprint = "version 2"
     (told,) = differences(first, fingerprint(Said()))
     assert told == "its fingerprint is 'version 2', and was 'version 1'"
-
-
-def test_old_runs_are_not_compared(folder, tmp_path):
-    record = json.loads((folder / "run.json").read_text())
-    old = {k: v for k, v in record.items() if k not in ("files", "sources", "data", "sha256")}
-    (folder / "run.json").write_text(json.dumps(old))
-    edit(tmp_path, "sets.py", "SHIFT = 0", "SHIFT = 0.5")
-    evaluate_run(folder, quiet=True)
-    result = resume(folder, {"run.epochs": 3}, quiet=True)
-    assert weights(result.model)
-    assert json.loads((folder / "run.json").read_text())["data"]

@@ -97,7 +97,7 @@ def test_every_command_that_takes_a_run_or_a_config_knows_the_word(runs, monkeyp
     folder, _ = runs
     monkeypatch.chdir(folder)
     for command in COMMANDS:
-        assert main([command.NAME, "--help"]) == 0
+        assert main([command.name, "--help"]) == 0
         usage, _, text = capsys.readouterr().out.partition("\n\n")
         if " RUN" in usage or " CONFIG" in usage:
-            assert "latest" in text, command.NAME
+            assert "latest" in text, command.name

@@ -315,42 +315,6 @@ def test_a_run_that_goes_on_after_its_end_has_no_figures_of_the_test_set(write, 
     assert "tests" not in checkpoints.read_checkpoint(folder / "checkpoint.npz")
 
 
-# ---- runs of older versions ----
-
-
-def as_then(folder):
-    """Turn a run into one of a version without validation sets."""
-    keys = ("validation", "folds", "fold")
-    lines = (folder / "config.toml").read_text().splitlines(keepends=True)
-    text = "".join(line for line in lines if line.split(" ")[0] not in keys)
-    (folder / "config.toml").write_text(text)
-    record = json.loads((folder / "run.json").read_text())
-    old = {k: v for k, v in record.items() if k not in ("selected_on", "files", "sha256")}
-    (folder / "run.json").write_text(json.dumps(old))
-    for path in folder.glob("*.npz"):
-        content = checkpoints.read_checkpoint(path)
-        checkpoints.write_checkpoint(path, {**content, "config": text})
-
-
-def test_an_old_run_opens_and_goes_on_as_it_was(write, digits, capsys, reports):
-    path = write(digits)
-    extra = ["data.validation=0"]
-    whole = run(path, [*extra, "run.epochs=4"], quiet=True)
-    old = run(path, extra, quiet=True)
-    as_then(old.folder)
-    copy = old.folder.with_name("copy")
-    shutil.copytree(old.folder, copy)
-    assert evaluate_run(copy, quiet=True).metrics == old.metrics
-    assert load_run(copy).parts.selection == "test"
-    assert main(["report", str(copy)]) == 0
-    assert main(["explain", str(copy)]) == 0
-    assert "best, after epoch" in capsys.readouterr().out
-    longer = resume(copy, ["run.epochs=4"], quiet=True)
-    assert longer.metrics == whole.metrics and all_rows(longer) == all_rows(whole)
-    again = run(copy / "config.toml", quiet=True)  # trained again as it was, too
-    assert weights(again.model) == weights(whole.model)
-
-
 # ---- fit ----
 
 

@@ -73,13 +73,13 @@ def _exit_code_of(argv: Sequence[str], before_work: Callable[[], object] = bool)
         try:
             with _said_once():
                 arguments = _parse(argv)
-            if launched_rank() and not arguments.shares_work(arguments):
+            if launched_rank() and not arguments.declared.shares_work(arguments):
                 return 0  # the first process of mpirun runs the command
             _refuse_a_deleted_folder()
-            if arguments.trains:
+            if arguments.declared.trains:
                 before_work()
             with warnings_as_lines(), _warned_once():
-                code: int = arguments.run_command(arguments)
+                code: int = arguments.declared(arguments)
         except SystemExit as stop:  # argparse, after a mistake (2) or --help (0)
             code = stop.code if isinstance(stop.code, int) else 1
         sys.stdout.flush()
@@ -119,11 +119,6 @@ def _warned_once() -> Iterator[None]:
         yield
 
 
-def _alone(arguments: argparse.Namespace) -> bool:
-    """Return False: the first process of mpirun runs the command alone."""
-    return False
-
-
 def _refuse_a_deleted_folder() -> None:
     try:
         os.getcwd()
@@ -137,24 +132,24 @@ def _parse(words: Sequence[str]) -> argparse.Namespace:
     if not words:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
-    names = next(action.choices for action in parser._actions if action.dest == "command") or ()
+    names = [one.name for one in COMMANDS]
     if not words[0].startswith("-") and words[0] not in names:
         hint = did_you_mean(words[0], names) or "."
         parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
     points = [f" {word}" if _NEGATIVE_POINT.fullmatch(word) else word for word in words]
     arguments, others = parser.parse_known_args(points)  # the space: it is not an option
-    takes_values = isinstance(getattr(arguments, "set", None), list)
     for word in others:
-        if word.startswith("-") or "=" not in word or not takes_values:
+        if word.startswith("-") or "=" not in word or not arguments.declared.takes_values:
             parser.error(f"unrecognized arguments: {' '.join(others)}{_hint(word, arguments)}")
-        arguments.set.append(word)
+        arguments.set = [*arguments.set, word]  # the default is shared
     return arguments
 
 
 def _hint(word: str, arguments: argparse.Namespace) -> str:
-    options = [f"--{name.replace('_', '-')}" for name in vars(arguments)]
+    declared = arguments.declared.arguments
+    options = [name for one in declared for name in one.names if name.startswith("-")]
     near = did_you_mean(word.partition("=")[0], options) if word.startswith("--") else ""
-    if near or not hasattr(arguments, "set"):
+    if near or "--set" not in options:
         return near
     return " (use --set KEY=VALUE for values of the config)"
 
@@ -169,10 +164,6 @@ def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tinynet {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in COMMANDS:
-        one = commands.add_parser(module.NAME, help=module.HELP, description=module.DESCRIPTION)
-        module.add_arguments(one)
-        trains = getattr(module, "TRAINS", False)
-        shares = getattr(module, "shares_work", _alone)
-        one.set_defaults(run_command=module.run_command, trains=trains, shares_work=shares)
+    for one in COMMANDS:
+        one.add_to(commands.add_parser(one.name, help=one.help, description=one.description))
     return parser

@@ -14,7 +14,6 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data import CharTokenizer, Tokenizer
 from tinynet.dtypes import Array
 from tinynet.train.loop.callback import Callback, Moment
-from tinynet.train.loop.callback import dataset_attribute as dataset_attribute
 from tinynet.train.outputs import pictures
 from tinynet.train.outputs.generation import generate_text
 from tinynet.train.step.targets import shape_of

@@ -9,8 +9,7 @@ from tinynet.core.declaration import casting
 from tinynet.core.graph.recorded_backward import parameters
 from tinynet.core.tensors import subclasses
 
-# ---- codegen backward ---------------------------------------------------------------------------
-# The source text of a node's ``backward``, and what its formulas use.
+# ---- a node's backward, and what its formulas use ------------------------------------------------
 
 
 def saved_arrays(op: Any) -> list[str]:
@@ -97,9 +96,7 @@ class Backward:
         return lines
 
 
-# ---- codegen inplace ----------------------------------------------------------------------------
-# The source text of in-place operations that need no history: one straight-line function each.
-#
+# ---- in-place operations that need no history ----------------------------------------------------
 # Writes that are recorded or observed, mix dtypes or shapes, or might overlap take the slow path
 # (``core/graph/inplace.py``), which repeats all checks.
 
@@ -166,7 +163,7 @@ _BUMP = """\
 """
 
 
-# ---- codegen ------------------------------------------------------------------------------------
+# ---- operations ----------------------------------------------------------------------------------
 
 
 class Forward:

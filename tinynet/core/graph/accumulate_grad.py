@@ -16,7 +16,6 @@ from tinynet.dtypes import Array, DtypeLike
 
 # ---- sparse gradients ---------------------------------------------------------------------------
 # Tensors with sparse gradients, as ``Embedding(sparse=True)`` makes them.
-#
 # Such a tensor holds the Rows of ``core/graph/row_sparse.py``. This file has its methods; all
 # other operations convert it to a dense tensor first.
 
@@ -225,7 +224,7 @@ def _indented(name: str, t: Tensor) -> str:
     return text.replace("\n", "\n" + " " * (8 + len(name)))
 
 
-# ---- accumulate grad ----------------------------------------------------------------------------
+# ---- leaves --------------------------------------------------------------------------------------
 
 
 ACCUMULATION = "gradient accumulation"  # of a write to a gradient other than zeros

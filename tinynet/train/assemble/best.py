@@ -92,5 +92,5 @@ class Best:
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Load the state that `state_dict` returned."""
         self.figures = dict(state["figures"])
-        self.epoch, self.waited = state["epoch"], state["waited"]
-        self.since = state.get("since", self.epoch)  # older versions did not keep it
+        self.epoch, self.since = state["epoch"], state["since"]
+        self.waited = state["waited"]

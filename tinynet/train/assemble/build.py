@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,7 +32,7 @@ from tinynet.train.assemble.sets import (
     count_classes,
     train_order,
 )
-from tinynet.train.assemble.shown import Shown
+from tinynet.train.assemble.shown import shown
 from tinynet.train.assemble.source_lines import point_to
 from tinynet.train.base.problems import (
     UsageError,
@@ -44,7 +43,8 @@ from tinynet.train.base.problems import (
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.user_code import on_path
-from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, dataset_attribute, unknown_events
+from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, unknown_events
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.loop.splits import state_learned
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.own import Own
@@ -213,10 +213,10 @@ class _Builder(Maker):
                 hint = did_you_mean(name, EVENTS) or "."
                 text = f"has a method {name}, which is never called{hint}"
                 self.problem(component, f"{text} There are: {one_of(EVENTS)}")
-        shown = self.config.evaluation.show
-        exhibits = [Shown(component, self.make("exhibit", component)) for component in shown]
-        names = [component.path for component in (*listed, *shown)]
-        return Callbacks([*callbacks, *exhibits], names, self.config.run.seed)
+        found = Callbacks(callbacks, [one.path for one in listed], self.config.run.seed)
+        exhibits = [(one, self.make("exhibit", one)) for one in self.config.evaluation.show]
+        found.insert(len(listed), *(shown(*pair) for pair in exhibits if pair[1] is not None))
+        return found
 
     def mixtures(self, train_set: Any) -> list[Any]:
         """Return the mixtures of training batches."""
@@ -331,22 +331,6 @@ class _Builder(Maker):
 def preprocessing_of(parts: Parts) -> dict[str, Any] | None:
     """Return what the data set learned from its training part, as plain data; None if nothing."""
     return state_learned(parts.train_set)
-
-
-def copied(parts: Parts) -> nn.Module:
-    """Return a copy of the model, for trials that must not change it.
-
-    Raises:
-        UsageError: if it cannot be copied.
-    """
-    try:
-        return copy.deepcopy(parts.model)
-    except Exception as error:
-        place = parts.config.origin("model.type")
-        raise UsageError(
-            f"{place}: the model cannot be copied, which is needed to try it\n"
-            f"{in_users_code(error)}"
-        ) from error
 
 
 def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:

@@ -180,7 +180,7 @@ _KEPT_AS = {
     "step_size_down": ("total_size", "step_ratio"),
     "T_0": (),  # a cycle that has begun has its length
 }
-"""The attributes of schedules that keep an argument, if these are others than its name."""
+"""The attributes of schedules that keep an argument under another name."""
 
 
 def stand_in() -> list[nn.Parameter]:

@@ -30,7 +30,7 @@ from tinynet.train.base.problems import in_users_code
 from tinynet.train.config.rules import count_of
 from tinynet.train.config.sections import Config, DataSection
 from tinynet.train.config.signatures import Component, refusal, refused_at
-from tinynet.train.loop.callback import class_names, dataset_attribute
+from tinynet.train.loop.source import class_names, dataset_attribute
 from tinynet.train.loop.splits import (
     BY_TIME,
     Indices,

@@ -1,4 +1,4 @@
-"""The exhibits of a run, as callbacks."""
+"""The exhibits of a run in its list of callbacks."""
 
 from __future__ import annotations
 
@@ -7,28 +7,22 @@ from typing import Any
 
 from tinynet.train.base.problems import has_users_frames, in_users_code
 from tinynet.train.config.signatures import Component
-from tinynet.train.loop.callback import Callback, Moment
+from tinynet.train.loop.callback import Entry
 
 
-class Shown(Callback):
-    """A callback that shows an exhibit; a failure only warns.
+def shown(component: Component, exhibit: Any) -> Entry:
+    """Return the entry of an exhibit, of which a failure only warns.
 
     Args:
         component: the exhibit in the config.
         exhibit: the object.
     """
 
-    def __init__(self, component: Component, exhibit: Any) -> None:
-        self.component = component
-        self.exhibit = exhibit
+    def warn(error: Exception) -> None:
+        text = f"{component.path}: {refusal_to_show(component, error)}"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
 
-    def on_evaluation_end(self, at: Moment) -> None:
-        """Show the exhibit."""
-        try:
-            self.exhibit.show(at)
-        except Exception as error:
-            text = f"{self.component.path}: {refusal_to_show(self.component, error)}"
-            warnings.warn(text, RuntimeWarning, stacklevel=2)
+    return Entry({"on_evaluation_end": exhibit.show}, component.path, warn)
 
 
 def refusal_to_show(component: Component, error: Exception) -> str:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 from tinynet import board, capture, nn
 from tinynet.board.graphs.collection import Graphs
-from tinynet.board.graphs.snapshot import preserved
 from tinynet.capture.compiled import CAPTURES, CompileError
 from tinynet.capture.graph import program_graph
-from tinynet.train.assemble.build import Parts, copied, first_batch
-from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse, updaters_for
+from tinynet.train.assemble.build import Parts
+from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse
+from tinynet.train.assemble.rehearsal import rehearsal
 from tinynet.train.assemble.sets import MixedBatches
 from tinynet.train.assemble.shown import refusal_to_show
 from tinynet.train.base.problems import (
@@ -26,14 +24,12 @@ from tinynet.train.base.problems import (
     in_users_code,
     one_of,
 )
-from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import construct
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.step.method import Batch
-from tinynet.train.step.seeds import isolated
 from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Task, Updater
+from tinynet.train.step.task import Task
 from tinynet.train.step.totals import Totals
 
 _REPEATS = 9
@@ -60,37 +56,21 @@ def trial(parts: Parts, repeats: int | None = 0) -> board.Recording | None:
     Raises:
         UsageError: if model, loss and data do not fit together; the message has the shapes.
     """
-    config = parts.config
-    with isolated(config.run.seed, "trial"), preserved(_stateful(parts), ()):
-        batch = first_batch(parts, parts.train_set, config.data.batch_size)
-        model = copied(parts)
-        updaters = updaters_for(config, model)
-        try:
+    with rehearsal(parts) as tried:
+        batch = tried.batch
+        with tried.fitting(batch):
             # First the evaluation: it compiles the operations, so the recorded times are typical.
-            with as_evaluated(model, config.run.seed):
-                evaluated = parts.method.measure(model, parts.loss, batch)
+            evaluated = tried.measure(seed=parts.config.run.seed)
             collate = parts.train_batches.collate_fn
             if isinstance(collate, MixedBatches):
                 batch = collate.mixed(batch)
-            recording = recorded_step(parts, model, updaters, batch)
-        except Exception as error:
-            raise UsageError(_misfit(config, error, *batch)) from error
+            recording = tried.record(batch)
         if recording is not None:
-            task = Task(model, parts.loss, updaters, [batch], strict=False)
-            _measure(recording, parts, task, repeats)
+            _measure(recording, parts, tried.task(batches=[batch]), repeats)
         _try_metrics(parts, evaluated)
         try_schedules(parts)
-    _try_exhibits(parts, model)
+    _try_exhibits(parts, tried.model)
     return recording
-
-
-def _stateful(parts: Parts) -> Iterator[Any]:
-    """Yield the loss, the method, and all modules in them."""
-    for owner in (parts.loss, parts.method):
-        if hasattr(owner, "__dict__"):
-            yield owner
-            held = [owner, *vars(owner).values()]
-            yield from (m for one in held if isinstance(one, nn.Module) for m in one.modules())
 
 
 def _measure(recording: board.Recording, parts: Parts, task: Task, repeats: int | None) -> None:
@@ -114,23 +94,6 @@ def _spare(recording: board.Recording, parts: Parts) -> int:
     return max(1, min(_REPEATS, int(affordable / work - 1) // 2))
 
 
-def recorded_step(
-    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Sequence[Any]
-) -> board.Recording | None:
-    """Take a step of a model and record it; return None, with a warning, if recording failed."""
-    task = Task(model, parts.loss, updaters, [batch], strict=False)
-    recording = board.record(model)
-    try:
-        with recording:
-            parts.method.step(replace(task, part=recording.part))
-    except Exception as error:
-        parts.method.step(task)  # raises, unless only the recorder failed
-        text = f"the graph of the model is not written. {type(error).__name__}: {error}"
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
-        return None
-    return recording
-
-
 def compiled_trial(parts: Parts) -> Graphs:
     """Capture the training step of a copy of the model; return the graphs of its programs.
 
@@ -149,19 +112,16 @@ def compiled_trial(parts: Parts) -> Graphs:
 
         return run
 
-    with isolated(config.run.seed, "trial"):
-        batch = first_batch(parts, parts.train_set, config.data.batch_size)
-        model = copied(parts)
-        task = Task(model, parts.loss, updaters_for(config, model), [batch], compile=compiler)
+    with rehearsal(parts) as tried:
+        task = tried.task(strict=True, compile=compiler)
         try:
-            for _ in range(CAPTURES):
-                parts.method.step(task)
+            with tried.fitting(tried.batch):
+                for _ in range(CAPTURES):
+                    parts.method.step(task)
         except CompileError as error:
             raise UsageError(f"{config.origin('model.type')}: {error}") from None
-        except Exception as error:
-            raise UsageError(_misfit(config, error, *batch)) from error
         programs = {
-            name: program_graph(compiled, args, {}, [model])
+            name: program_graph(compiled, args, {}, [tried.model])
             for name, (compiled, args) in calls.items()
         }
     if not programs:
@@ -234,10 +194,3 @@ def _try_exhibits(parts: Parts, model: nn.Module) -> None:
                 place = config.origin(f"{component.path}.type")
                 text = f"{place}: {component.path}: {refusal_to_show(component, error)}"
                 raise UsageError(text) from error
-
-
-def _misfit(config: Config, error: Exception, inputs: Any, targets: Any) -> str:
-    return (
-        f"{config.origin('model.type')}: the model, the loss and the data do not fit together: "
-        f"inputs are {shape_of(inputs)}, targets {shape_of(targets)}\n{in_users_code(error)}"
-    )

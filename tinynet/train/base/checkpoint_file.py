@@ -13,7 +13,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -84,20 +84,13 @@ def row_with_checksum(text: str) -> str:
     return f'{text[:-1]}, "crc32": "{zlib.crc32(text.encode()):08x}"}}'
 
 
-def row_of(line: str, *, must: bool = False) -> dict[str, Any] | None:
-    """Return the object in a line; None if the line is damaged or truncated.
-
-    Args:
-        line: a line from `row_with_checksum`.
-        must: reject a line without a checksum, as older versions wrote them.
-    """
+def row_of(line: str) -> dict[str, Any] | None:
+    """Return the object in a line of `row_with_checksum`; None if it is damaged or truncated."""
     found = _ROW.fullmatch(line)
-    if found:
-        line = f"{found[1]}}}"
-    if (must and not found) or (found and int(found[2], 16) != zlib.crc32(line.encode())):
+    if found is None or int(found[2], 16) != zlib.crc32(f"{found[1]}}}".encode()):
         return None
     try:
-        row = json.loads(line)
+        row = json.loads(f"{found[1]}}}")
     except ValueError:
         return None
     return row if isinstance(row, dict) else None
@@ -127,7 +120,7 @@ def changed_checksums(
 
 
 FORMAT = VERSIONS[CHECKPOINT_KIND]
-"""The version of the written format. Older versions can be read, newer ones are refused."""
+"""The version of the format. Files of other versions are refused."""
 
 _SEAL = b"sha256:"
 _SEALED = len(_SEAL) + 64
@@ -209,10 +202,8 @@ class _Sealing:
 def read_checkpoint(path: str | Path) -> dict[str, Any]:
     """Read what `write_checkpoint` wrote: Tensors become new leaves, shared arrays stay shared.
 
-    Checkpoints of older versions are converted to the current form.
-
     Raises:
-        CheckpointError: if the file does not exist, is damaged, or has a newer format.
+        CheckpointError: if the file does not exist, is damaged, or has another format.
     """
     try:
         with opened(path) as file:
@@ -226,10 +217,10 @@ def read_checkpoint(path: str | Path) -> dict[str, Any]:
     except ExchangeError as error:
         text = f"{path} is not a checkpoint, or damaged: expected {error.expected}, "
         raise CheckpointError(f"{text}found {error.found}") from error
-    if not sealed and version > 1:
+    if version != FORMAT:  # newer ones have been refused above
+        raise CheckpointError(f"{path} has version {version} of the format; expected {FORMAT}")
+    if not sealed:
         raise CheckpointError(f"{path} is damaged: the checksum at its end is missing")
-    for older in range(version, FORMAT):
-        content = MIGRATIONS[older](content)
     return content
 
 
@@ -249,20 +240,3 @@ def _has_valid_checksum(file: IO[bytes], path: str) -> bool:
     if seal != _SEAL + digest.hexdigest().encode():
         raise ExchangeError(path, "contents that match the checksum at the end", "other contents")
     return True
-
-
-# ---- older versions ----
-
-
-def _from_1(content: dict[str, Any]) -> dict[str, Any]:
-    """Add the names of optimizers and the position within an epoch, which version 1 lacks."""
-    if "optimizer" not in content:  # only weights, or something else
-        return content
-    old = dict(content)
-    optimizer, schedule = old.pop("optimizer"), old.pop("schedule")
-    new = {"optimizers": {"": optimizer}, "schedules": {"": schedule}, "method": {}, "loss": None}
-    return {"skipped": 0, **old, **new, "batch": 0, "loader": None, "totals": None}
-
-
-MIGRATIONS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
-"""The conversion from each version to the next."""

@@ -58,12 +58,8 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
-def read_rows(path: Path, *, must: bool = False) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[dict[str, Any]]:
     """Return the undamaged rows of ``metrics.jsonl``; none if there is no file.
-
-    Args:
-        path: the file.
-        must: leave out rows without a checksum, as older versions wrote them.
 
     Raises:
         TrainError: if it cannot be read.
@@ -72,7 +68,7 @@ def read_rows(path: Path, *, must: bool = False) -> list[dict[str, Any]]:
         lines = read_text(path).splitlines()
     except FileNotFoundError:  # it was stopped in its first epoch
         return []
-    return [row for line in lines if (row := row_of(line, must=must)) is not None]
+    return [row for line in lines if (row := row_of(line)) is not None]
 
 
 def read_last_row(path: Path, unless: Callable[[Mapping[str, Any]], bool]) -> dict[str, Any] | None:
@@ -96,7 +92,7 @@ def read_last_row(path: Path, unless: Callable[[Mapping[str, Any]], bool]) -> di
         return None
     except OSError as error:
         raise TrainError(f"{path} cannot be read: {error.strerror or error}") from error
-    rows = (row_of(line, must=False) for line in reversed(text.splitlines()))
+    rows = (row_of(line) for line in reversed(text.splitlines()))
     return next((row for row in rows if row is not None and not unless(row)), None)
 
 

@@ -116,14 +116,6 @@ class RunFolder:
         return self.path / "metrics.jsonl"
 
 
-def is_of_run(config: Path) -> bool:
-    """Return whether a config is the one that a run recorded in its folder."""
-    folder = RunFolder(config.parent)
-    return config.name == folder.config.name and (
-        folder.record.is_file() or folder.checkpoint.is_file()
-    )
-
-
 def new_run_folder(out: str | Path, name: str) -> RunFolder:
     """Create the new folder ``out/name/<date and time>``.
 

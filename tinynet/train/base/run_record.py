@@ -74,8 +74,8 @@ def parse_record(folder: RunFolder) -> dict[str, Any]:
 
 
 def is_damaged(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is not as the run wrote it. Older versions wrote no checksum."""
-    return not has_valid_checksum(record) and not record.keys().isdisjoint({"files", "sha256"})
+    """Return whether a record is not as the run wrote it."""
+    return not has_valid_checksum(record)
 
 
 def read_record(folder: RunFolder) -> dict[str, Any]:

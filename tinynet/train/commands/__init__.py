@@ -1,10 +1,7 @@
 """The commands of ``tinynet``, one file each.
 
-Each file has its ``NAME``, ``HELP`` and ``DESCRIPTION``. ``add_arguments`` declares the arguments;
-``run_command`` runs the command and returns the exit code. ``TRAINS = True`` lets a command finish
-even if its output is closed. ``shares_work(arguments)`` returns whether all processes of ``mpirun``
-take part; without it, the first one runs the command alone. To add a command, add a file, and its
-name to `COMMANDS`.
+Each file declares its command: name, help, arguments, and the function ``run_command``, whose
+docstring is the description. To add a command, add a file, and its name to `_FILES`.
 """
 
 from tinynet.train.commands import (
@@ -31,7 +28,7 @@ from tinynet.train.commands import (
     train,
 )
 
-COMMANDS = (
+_FILES = (
     new,
     train,
     resume,
@@ -54,3 +51,5 @@ COMMANDS = (
     listing,
     explain,
 )
+COMMANDS = tuple(file.run_command for file in _FILES)
+"""The commands, in the order of the help."""

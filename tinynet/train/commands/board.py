@@ -6,23 +6,7 @@ import argparse
 
 from tinynet.board import launch
 from tinynet.train.base.problems import UsageError
-from tinynet.train.commands.options import run_place
-
-NAME = "board"
-HELP = "view runs in TensorBoard"
-DESCRIPTION = "Start TensorBoard on a folder of runs and print the address to open."
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    what = "default: runs; `latest` is the last run in it"
-    parser.add_argument(
-        "folder", metavar="DIR", nargs="?", default="runs", type=run_place, help=what
-    )
-    parser.add_argument(
-        "--port", type=_port, help="0 picks a free port; default: 6006, or the next free port"
-    )
-    parser.add_argument("--host", help="the address to listen on; default: this machine only")
+from tinynet.train.commands.options import argument, declare, run_place
 
 
 def _port(text: str) -> int:
@@ -31,8 +15,24 @@ def _port(text: str) -> int:
     return int(text)
 
 
+@declare(
+    "board",
+    "view runs in TensorBoard",
+    argument(
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        default="runs",
+        type=run_place,
+        help="default: runs; `latest` is the last run in it",
+    ),
+    argument(
+        "--port", type=_port, help="0 picks a free port; default: 6006, or the next free port"
+    ),
+    argument("--host", help="the address to listen on; default: this machine only"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Start TensorBoard; return its exit code."""
+    """Start TensorBoard on a folder of runs and print the address to open."""
     try:
         return launch(arguments.folder, port=arguments.port, host=arguments.host)
     except (FileNotFoundError, ImportError) as error:  # no such folder, no TensorBoard

@@ -7,31 +7,27 @@ import dataclasses
 import datetime
 
 from tinynet.core.printing import quantity
-from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
+from tinynet.train.commands.options import CONFIG, SET, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.dry_run import Checkup, examine
 from tinynet.train.observe.progress import as_json
 from tinynet.train.observe.summary import counted, forward_cost, module_table, size_text
 from tinynet.train.run.runner import prepare
 
-NAME = "check"
-HELP = "try out a config without writing anything"
-DESCRIPTION = """\
-Build everything that a config describes and run a few steps on a copy of the model. Print a table
-of its modules (shape of the output, parameters, multiply-adds and memory of a batch), the memory of
-training, and an estimate of its time. Nothing is written.
-"""
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser)
-    add_set(parser)
-    add_json(parser, "the findings")
-
-
+@declare(
+    "check",
+    "try out a config without writing anything",
+    CONFIG,
+    SET,
+    json_of("the findings"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print the findings."""
+    """Build everything that a config describes and run a few steps on a copy of the model.
+
+    Print a table of its modules (shape of the output, parameters, multiply-adds and memory of a
+    batch), the memory of training, and an estimate of its time. Nothing is written.
+    """
     config = load_config(arguments.config, full_keys(arguments.set))
     found = examine(prepare(config))
     print(as_json(dataclasses.asdict(found)) if arguments.json else text_of(found))

@@ -10,41 +10,39 @@ from tinynet.core.explanations import all_pages, explain, topics
 from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.table import aligned
-from tinynet.train.commands.options import run_place
+from tinynet.train.commands.options import argument, declare, run_place
 from tinynet.train.config.reference import explain_key, known_keys
 from tinynet.train.diagnose.explanation import explain_run, is_explained, list_runs
 from tinynet.train.diagnose.replay import replayed
 
-NAME = "explain"
-HELP = "explain how a run went, an error, or a config key"
-DESCRIPTION = """\
-Explain one of these: how a run went and why it failed (RUN); the runs in a folder; an error, by the
-topic that its message names (inplace-saved); a config key (optimizer.lr), section (optimizer),
-type (AdamW) or metric (top5). Without an argument, list the topics.
-"""
 _MOST = 5  # suggested names
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument(
+@declare(
+    "explain",
+    "explain how a run went, an error, or a config key",
+    argument(
         "topic",
         metavar="TOPIC",
         nargs="?",
         type=run_place,
         help="a run folder (`latest` is the last run in runs), a folder of runs, inplace-saved, "
         "optimizer.lr, ...",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--replay",
         action="store_true",
         help="for a run that reached NaN: repeat the step, and report what makes the NaN now",
-    )
-    parser.add_argument("--all", action="store_true", help="print all pages as one document")
-
-
+    ),
+    argument("--all", action="store_true", help="print all pages as one document"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print the page."""
+    """Explain one of these: how a run went and why it failed (RUN); the runs in a folder; an error,
+    by the topic that its message names (inplace-saved); a config key (optimizer.lr), section
+    (optimizer), type (AdamW) or metric (top5).
+
+    Without an argument, list the topics.
+    """
     if arguments.replay:
         print(replayed(Path(arguments.topic or ".")))
     else:

@@ -14,19 +14,12 @@ from tinynet.data.readers.encoding import TableEncoder
 from tinynet.train.assemble.build import build, first_batch
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.commands.options import add_trained
+from tinynet.train.commands.options import TRAINED, argument, declare
 from tinynet.train.diagnose.changes import Drift, recorded_figures
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import config_in, find_checkpoint, load_run
 from tinynet.train.store.state import moment_of, weights_of
 
-NAME = "export"
-HELP = "write the weights or the model of a run to a file"
-DESCRIPTION = (
-    "Write the state_dict of a run's model. The file extension selects the format: "
-    ".npz for tinynet.load, .safetensors, or .pt for PyTorch's torch.load. "
-    "With .onnx, write the model itself, for onnxruntime and other programs."
-)
 MODEL = ".onnx"
 
 
@@ -44,15 +37,19 @@ WRITERS: dict[str, Callable[[dict[str, Any], Path], object]] = {
 ENDINGS = (*WRITERS, MODEL)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_trained(parser)
-    parser.add_argument("file", metavar="FILE", help=f"a name that ends in {one_of(ENDINGS)}")
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
-
-
+@declare(
+    "export",
+    "write the weights or the model of a run to a file",
+    *TRAINED,
+    argument("file", metavar="FILE", help=f"a name that ends in {one_of(ENDINGS)}"),
+    argument("--force", action="store_true", help="replace an existing file"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Write the file."""
+    """Write the state_dict of a run's model.
+
+    The file extension selects the format: .npz for tinynet.load, .safetensors, or .pt for PyTorch's
+    torch.load. With .onnx, write the model itself, for onnxruntime and other programs.
+    """
     path = Path(arguments.file)
     if path.suffix not in ENDINGS:
         hint = did_you_mean(path.suffix, ENDINGS)
@@ -120,7 +117,7 @@ def _saved(arguments: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, dict[str, float]] = {}
     with contextlib.suppress(TrainError):  # the weights need neither source files nor data
         config = config_in(saved, path, drift)
-        figures = recorded_figures(config, saved)
+        figures = recorded_figures(saved)
         drift.compare(build(config))
     drift.warn(figures)
     return saved

@@ -9,37 +9,35 @@ from pathlib import Path
 
 from tinynet.base.invocation import command
 from tinynet.board.graphs.formats import duration, size
-from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
+from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.observe.progress import as_json
 from tinynet.train.study.finders.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size
 from tinynet.train.study.finders.learning_rate import merged
 
-NAME = "find-batch-size"
-HELP = "find the largest batch size that fits into the memory"
-DESCRIPTION = """\
-Try batch sizes, each for a few training steps in a process of its own, and print their peak memory
-and their time per example; then the largest size that fits, and the command that trains with it.
-The size is doubled until it does not fit or is the whole training set; then the interval is halved
-until it is a sixteenth of the size. Nothing is written.
-"""
 _WIDTHS = (10, 10, 16)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser)
-    add_set(parser)
-    parser.add_argument(
+@declare(
+    "find-batch-size",
+    "find the largest batch size that fits into the memory",
+    CONFIG,
+    SET,
+    argument(
         "--memory",
         metavar="SIZE",
         help="the memory of the whole process, such as 2GB or 512MiB (default: 90 %% of what the "
         "machine or its container has available now)",
-    )
-    add_json(parser, "the findings")
-
-
+    ),
+    json_of("the findings"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print the tries as they end, and the suggestion; return 1 if nothing fits."""
+    """Try batch sizes, each for a few training steps in a process of its own, and print their peak
+    memory and their time per example; then the largest size that fits, and the command that
+    trains with it.
+
+    The size is doubled until it does not fit or is the whole training set; then the interval is
+    halved until it is a sixteenth of the size. Nothing is written.
+    """
     given = full_keys(arguments.set)
     table = None if arguments.json else _Table()
     each = table.print_row if table else None

@@ -13,7 +13,7 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.base.table import aligned
 from tinynet.train.base.terminal import line_columns
 from tinynet.train.base.writing import write_text
-from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
+from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.observe.progress import as_json
 from tinynet.train.observe.text_plot import text_plot
@@ -35,49 +35,46 @@ from tinynet.train.study.finders.learning_rate import (
 )
 from tinynet.train.study.finders.page import page_of
 
-NAME = "find-lr"
-HELP = "find a learning rate by a range test"
-DESCRIPTION = """\
-Train a copy of the model for some steps while the learning rate grows exponentially, until the loss
-diverges. Print the curve of the loss over the rate, a suggestion, and the command that trains with
-it. Only --report writes a file.
-"""
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser)
-    add_set(parser)
-    parser.add_argument(
+@declare(
+    "find-lr",
+    "find a learning rate by a range test",
+    CONFIG,
+    SET,
+    argument(
         "--min",
         type=float,
         default=LOWEST,
         metavar="LR",
         help="the first learning rate (default: 1e-6)",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--max",
         type=float,
         default=HIGHEST,
         metavar="LR",
         help="the last learning rate (default: 10)",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--steps", type=int, default=STEPS, metavar="N", help="number of steps (default: 100)"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--optimizer",
         metavar="NAME",
         help="of several optimizers, the one whose rate to find; the others keep theirs",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--report", metavar="FILE", help="write the curve and the suggestion to a page (.html)"
-    )
-    add_json(parser, "the curve and the suggestion")
-
-
+    ),
+    json_of("the curve and the suggestion"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print the curve; return 1 if there is no suggestion."""
+    """Train a copy of the model for some steps while the learning rate grows exponentially, until
+    the loss diverges.
+
+    Print the curve of the loss over the rate, a suggestion, and the command that trains with it.
+    Only --report writes a file.
+    """
     path = None if arguments.report is None else Path(arguments.report)
     extent = arguments.min, arguments.max, arguments.steps
     if problems := [*mistakes(*extent), *_mistakes_in_path(path)]:

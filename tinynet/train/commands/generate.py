@@ -18,7 +18,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.writing import write_bytes
-from tinynet.train.commands.options import add_trained, add_writing, writing_of
+from tinynet.train.commands.options import TRAINED, WRITING, argument, declare, writing_of
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.outputs import pictures
 from tinynet.train.prediction.answers import prompts_of
@@ -27,34 +27,33 @@ from tinynet.train.run.runner import load_run
 from tinynet.train.step.targets import shape_of
 from tinynet.train.store.state import moment_of
 
-NAME = "generate"
-HELP = "write new examples of a run's model to a file"
-DESCRIPTION = """\
-Write new examples that a generative model makes. A model with a method samples(count), such as GAN
-and VAE, makes images, which go to a .png file as a grid (default: samples.png in the run folder) or
-to an .npy file as an array; other examples go to a .csv or .npy file. A language model
-writes texts to a .txt file (default: samples.txt in the run folder) and prints them; without
---prompt, they begin with a line break.
-"""
 START = "\n"
 """The prompt of a text that the user gives no prompt for."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_trained(parser)
-    parser.add_argument("file", metavar="FILE", nargs="?", help="a .png, .npy, .csv or .txt file")
-    parser.add_argument(
-        "--count", type=int, metavar="N", help="number of examples (default: 64; of texts, 1)"
-    )
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
-    add_writing(parser)
-
-
+@declare(
+    "generate",
+    "write new examples of a run's model to a file",
+    *TRAINED,
+    argument("file", metavar="FILE", nargs="?", help="a .png, .npy, .csv or .txt file"),
+    argument(
+        "--count",
+        type=int,
+        at_least=1,
+        metavar="N",
+        help="number of examples (default: 64; of texts, 1)",
+    ),
+    argument("--force", action="store_true", help="replace an existing file"),
+    *WRITING,
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Write the file."""
-    if arguments.count is not None and arguments.count < 1:
-        raise UsageError(f"--count must be at least 1, got {arguments.count}")
+    """Write new examples that a generative model makes.
+
+    A model with a method samples(count), such as GAN and VAE, makes images, which go to a .png file
+    as a grid (default: samples.png in the run folder) or to an .npy file as an array; other
+    examples go to a .csv or .npy file. A language model writes texts to a .txt file (default:
+    samples.txt in the run folder) and prints them; without --prompt, they begin with a line break.
+    """
     if arguments.file and Path(arguments.file).exists() and not arguments.force:
         raise UsageError(f"{arguments.file} already exists; --force replaces it")
     trained = load_run(arguments.run, best=arguments.best, data=False)

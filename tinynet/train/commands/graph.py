@@ -14,48 +14,44 @@ from tinynet.train.assemble.trial import compiled_trial, trial
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import new_folder
 from tinynet.train.base.writing import write_text
-from tinynet.train.commands.options import add_config, add_set, full_keys
+from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.run.runner import prepare
 
-NAME = "graph"
-HELP = "print the graph of one training step"
-DESCRIPTION = """\
-Record one training step of a copy of the model and print its graph: the operations, their modules,
-shapes and times. With --format tensorboard, write all graphs to a new folder for TensorBoard.
-(A training run writes them to its own folder anyway.) With --compiled, capture the step with
-tinynet.compile and print its program. Times are medians over warm steps.
-"""
 TENSORBOARD = "tensorboard"
 FORMATS = ("text", "dot", "svg", "pbtxt", TENSORBOARD)
 GRAPHS = "step, forward, backward, optimizer, or what the method names (generator)"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser)
-    add_set(parser)
-    parser.add_argument(
-        "--format", choices=FORMATS, help="default: the extension of --save, else text"
-    )
-    parser.add_argument(
+@declare(
+    "graph",
+    "print the graph of one training step",
+    CONFIG,
+    SET,
+    argument("--format", choices=FORMATS, help="default: the extension of --save, else text"),
+    argument(
         "--part",
         metavar="PART",
         help=f"{GRAPHS}; default: forward; tensorboard: all of them; with --compiled: program",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--compiled", action="store_true", help="the program of the captured step (run.compile)"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--save",
         metavar="PATH",
         help="write to a new file instead of printing; for TensorBoard, to a new folder "
         "(default: one next to the runs of the config)",
-    )
-
-
+    ),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print or write the graph."""
+    """Record one training step of a copy of the model and print its graph: the operations, their
+    modules, shapes and times.
+
+    With --format tensorboard, write all graphs to a new folder for TensorBoard. (A training run
+    writes them to its own folder anyway.) With --compiled, capture the step with tinynet.compile
+    and print its program. Times are medians over warm steps.
+    """
     form = arguments.format or _form_of(arguments.save)
     if arguments.save is not None and Path(arguments.save).exists():
         raise UsageError(f"{arguments.save} already exists")

@@ -7,27 +7,28 @@ import argparse
 from tinynet.base.invocation import command
 from tinynet.train.base.problems import UsageError, did_you_mean, one_of
 from tinynet.train.base.table import aligned
+from tinynet.train.commands.options import argument, declare
 from tinynet.train.config.reference import KINDS, list_types
 from tinynet.train.metrics.registry import METRICS
-
-NAME = "list"
-HELP = "list the available types"
-DESCRIPTION = (
-    "List the types that a section accepts, with their arguments; "
-    "without a section, list the sections. "
-    "A type may also be ./file.py:Name or package.module:Name."
-)
 
 _SHOWN = 4
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("section", metavar="SECTION", nargs="?", help=f"{one_of(_kinds())}")
+def _kinds() -> list[str]:
+    return [*KINDS, "metrics"]
 
 
+@declare(
+    "list",
+    "list the available types",
+    argument("section", metavar="SECTION", nargs="?", help=f"{one_of(_kinds())}"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print the list."""
+    """List the types that a section accepts, with their arguments; without a section, list the
+    sections.
+
+    A type may also be ./file.py:Name or package.module:Name.
+    """
     chosen = arguments.section
     if chosen is not None and chosen not in _kinds():
         hint = did_you_mean(chosen, _kinds())
@@ -50,7 +51,3 @@ def _overview() -> str:
         f"explain a type or a key: {command('explain', 'NAME')}",
     ]
     return "\n".join([*aligned(rows), "", *hints])
-
-
-def _kinds() -> list[str]:
-    return [*KINDS, "metrics"]

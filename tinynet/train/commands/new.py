@@ -13,23 +13,22 @@ from tinynet.base.invocation import command, shown
 from tinynet.base.invocation.quoting import quoted
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.writing import make_folder, write_text
+from tinynet.train.commands.options import argument, declare
 
-NAME = "new"
-HELP = "write a project to start from"
-DESCRIPTION = """\
-Write a project to start from into a new folder: a config, a model, a data set and a metric of your
-own, and a README. It trains as it is.
-"""
 FILES = ("config.toml", "data.py", "model.py", "metric.py", "README.md")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder, or an empty one")
-
-
+@declare(
+    "new",
+    "write a project to start from",
+    argument("folder", metavar="FOLDER", type=Path, help="a new folder, or an empty one"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Write the files, and print the command that trains."""
+    """Write a project to start from into a new folder: a config, a model, a data set and a metric
+    of your own, and a README.
+
+    It trains as it is.
+    """
     folder: Path = arguments.folder
     write_project(folder)
     print(f"wrote {', '.join(FILES[:-1])} and {FILES[-1]} to {shown(folder)}")

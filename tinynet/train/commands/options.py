@@ -1,18 +1,117 @@
-"""Options that several commands share."""
+"""Declaring a command; the options that several commands share."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
+from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder, latest_run
 from tinynet.train.config.sections import RunSection, settings
 from tinynet.train.prediction.answers import Writing
 from tinynet.train.run.result import Result
 
+# ---- declaring ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument of a command."""
+
+    names: tuple[str, ...]
+    """``("config",)``; ``("--jobs",)``."""
+
+    options: Mapping[str, Any]
+    """The keywords of `argparse.ArgumentParser.add_argument`."""
+
+    group: str = ""
+    """The heading in the help under which it stands; empty for the usual one."""
+
+    at_least: int | None = None
+    """The smallest number that it takes."""
+
+    @property
+    def key(self) -> str:
+        """Its name among the parsed arguments."""
+        return self.names[-1].lstrip("-").replace("-", "_")
+
+
+def argument(*names: str, group: str = "", at_least: int | None = None, **options: Any) -> Argument:
+    """Declare an argument; options are those of `argparse.ArgumentParser.add_argument`."""
+    return Argument(names, options, group, at_least)
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of ``tinynet``, which `declare` makes of a function."""
+
+    name: str
+    help: str
+    """What it does, in a few words."""
+
+    arguments: Sequence[Argument]
+    function: Callable[[argparse.Namespace], int]
+    """Runs the command and returns the exit code. Its docstring is the description in the help."""
+
+    trains: bool
+    """Whether it must finish even if its output is closed."""
+
+    shares_work: Callable[[argparse.Namespace], bool]
+    """Returns whether all processes of ``mpirun`` take part, or the first one alone."""
+
+    @property
+    def description(self) -> str:
+        """The text of its help."""
+        return " ".join((self.function.__doc__ or "").split())
+
+    @property
+    def takes_values(self) -> bool:
+        """Whether ``--set`` takes values of a config, which may also stand without an option."""
+        return any(one.key == "set" and "choices" not in one.options for one in self.arguments)
+
+    def add_to(self, parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+        """Add the arguments to a parser, and return it."""
+        groups: dict[str, Any] = {"": parser}
+        for one in self.arguments:
+            if one.group not in groups:
+                groups[one.group] = parser.add_argument_group(one.group)
+            groups[one.group].add_argument(*one.names, **one.options)
+        parser.set_defaults(declared=self)
+        return parser
+
+    def __call__(self, arguments: argparse.Namespace) -> int:
+        """Run the command, and return the exit code.
+
+        Raises:
+            UsageError: if a number is too small.
+        """
+        for one in self.arguments:
+            value = getattr(arguments, one.key)
+            if one.at_least is not None and value is not None and value < one.at_least:
+                raise UsageError(f"{one.names[-1]} must be at least {one.at_least}, got {value}")
+        return self.function(arguments)
+
+
+def declare(
+    name: str,
+    help: str,
+    *arguments: Argument,
+    trains: bool = False,
+    shares_work: Callable[[argparse.Namespace], bool] = lambda arguments: False,
+) -> Callable[[Callable[[argparse.Namespace], int]], Command]:
+    """Declare a function as a command, which gets the parsed arguments; see `Command`."""
+    return lambda function: Command(name, help, arguments, function, trains, shares_work)
+
+
+# ---- shared options -----------------------------------------------------------------------------
+
+
 LATEST = "latest"
+_TEXTS = "for language models"
+_CONFIG = f"the TOML file; a run folder stands for its config, `{LATEST}` for that of the last run"
 
 
 def run_place(text: str) -> str:
@@ -32,74 +131,65 @@ def config_place(text: str) -> str:
     return str(folder.config) if folder.record.is_file() else text
 
 
-def add_config(parser: argparse.ArgumentParser, nargs: Literal["?"] | None = None) -> None:
-    """Add CONFIG, which may be left out with ``nargs="?"``."""
-    what = f"the TOML file; a run folder stands for its config, `{LATEST}` for that of the last run"
-    parser.add_argument("config", metavar="CONFIG", nargs=nargs, type=config_place, help=what)
-
-
-def add_run(parser: argparse.ArgumentParser, what: str = "a run folder") -> None:
-    """Add RUN."""
+def _run(what: str) -> Argument:
+    """Return RUN, the folder of a run."""
     what = f"{what}; `{LATEST}` is the last run in runs, DIR/{LATEST} that in another folder"
-    parser.add_argument("run", metavar="RUN", type=run_place, help=what)
+    return argument("run", metavar="RUN", type=run_place, help=what)
 
 
-def add_set(parser: argparse.ArgumentParser) -> None:
-    """Add ``--set``."""
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help="override a value of the file, such as optimizer.lr=3e-4; may be repeated or take "
-        "several KEY=VALUE; keys of [run] need no section: seed=1",
-    )
+def json_of(what: str) -> Argument:
+    """Return ``--json``, which prints something as JSON."""
+    return argument("--json", action="store_true", help=f"print {what} as JSON")
 
 
-def add_out(parser: argparse.ArgumentParser) -> None:
-    """Add ``--out``."""
-    parser.add_argument(
-        "--out", metavar="DIR", help="the folder that holds the run folders (default: runs)"
-    )
-
-
-def add_trained(parser: argparse.ArgumentParser) -> None:
-    """Add RUN and ``--best``."""
-    add_run(parser, "a run folder, or a checkpoint in one")
-    parser.add_argument(
-        "--best", action="store_true", help="use the best weights instead of the last"
-    )
-
-
-def add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add ``--json``."""
-    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
-
-
-def add_writing(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a text that a language model writes."""
-    writing = parser.add_argument_group("for language models")
-    writing.add_argument("--prompt", metavar="TEXT", help="the text to continue")
-    writing.add_argument(
+CONFIG = argument("config", metavar="CONFIG", type=config_place, help=_CONFIG)
+OPTIONAL_CONFIG = argument("config", metavar="CONFIG", nargs="?", type=config_place, help=_CONFIG)
+RUN = _run("a run folder")
+TRAINED = (
+    _run("a run folder, or a checkpoint in one"),
+    argument("--best", action="store_true", help="use the best weights instead of the last"),
+)
+SET = argument(
+    "--set",
+    action="append",
+    default=[],
+    metavar="KEY=VALUE",
+    help="override a value of the file, such as optimizer.lr=3e-4; may be repeated or take "
+    "several KEY=VALUE; keys of [run] need no section: seed=1",
+)
+OUT = argument("--out", metavar="DIR", help="the folder that holds the run folders (default: runs)")
+WRITING = (
+    argument("--prompt", metavar="TEXT", group=_TEXTS, help="the text to continue"),
+    argument(
         "--length",
         type=int,
         default=300,
         metavar="N",
+        group=_TEXTS,
         help="number of tokens to generate (default: 300)",
-    )
-    writing.add_argument(
+    ),
+    argument(
         "--temperature",
         type=float,
         default=0.8,
         metavar="T",
+        group=_TEXTS,
         help="values below 1 favor likely tokens; 0 always picks the likeliest (default: 0.8)",
-    )
-    writing.add_argument("--top-k", type=int, metavar="K", help="sample from the K likeliest only")
-    parser.add_argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)")
+    ),
+    argument(
+        "--top-k",
+        type=int,
+        metavar="K",
+        group=_TEXTS,
+        help="sample from the K likeliest only",
+    ),
+    argument("--seed", type=int, default=0, help="the seed for sampling (default: 0)"),
+)
+"""The options of a text that a language model writes."""
 
 
 def writing_of(arguments: argparse.Namespace) -> Writing:
-    """Return the options that `add_writing` declared."""
+    """Return the options of `WRITING`."""
     given = arguments.length, arguments.temperature, arguments.top_k, arguments.seed
     return Writing(*given)
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from tinynet.base.invocation import command, shown
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.commands.options import add_json, add_trained, add_writing, writing_of
-from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.commands.options import TRAINED, WRITING, argument, declare, json_of, writing_of
 from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.observe.progress import as_json
 from tinynet.train.outputs.predictions import (
     Row,
@@ -38,43 +38,41 @@ from tinynet.train.prediction.kinds import Kind, Numbers
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import find_checkpoint, load_run
 
-NAME = "predict"
-HELP = "print the predictions of a run's model"
-DESCRIPTION = """\
-Print the prediction of a run's model for each example of its test set, or for each FILE. The data
-set of the run decides what FILE may be. Images: files of any size, in color, gray or transparent,
-and folders of them; they are converted as the training images were (dark on light becomes light on
-dark if those are), and the conversion is printed. Tables: .csv or .parquet files with the columns
-of the training data, or a row as JSON or CSV; values are raw, and what was learned for the training
-data is applied. Labelled texts: .txt files, folders of them, or texts in quotes. Numbers: points
-such as 0.5,-0.2, and .csv, .npy or .npz files (one array, examples first; also for images). A
-language model continues --prompt, or the text of .txt files. Word vectors: words, whose nearest
-neighbours are printed. For an autoencoder, the difference from the input and the code are printed.
-A GAN has no predictions (see generate). With - as FILE, read standard input and answer each line
-at once.
-"""
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_trained(parser)
-    parser.add_argument(
+@declare(
+    "predict",
+    "print the predictions of a run's model",
+    *TRAINED,
+    argument(
         "files",
         metavar="FILE",
         nargs="*",
         help="files, folders, or examples themselves (default: the test set); - reads lines",
-    )
-    parser.add_argument(
-        "--count", type=int, metavar="N", help="only the first N examples (default: all)"
-    )
-    add_json(parser, "one object per example")
-    add_writing(parser)
-
-
+    ),
+    argument(
+        "--count",
+        type=int,
+        at_least=1,
+        metavar="N",
+        help="only the first N examples (default: all)",
+    ),
+    json_of("one object per example"),
+    *WRITING,
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print one line per example."""
-    if arguments.count is not None and arguments.count < 1:
-        raise UsageError(f"--count must be at least 1, got {arguments.count}")
+    """Print the prediction of a run's model for each example of its test set, or for each FILE.
+
+    The data set of the run decides what FILE may be. Images: files of any size, in color, gray or
+    transparent, and folders of them; they are converted as the training images were (dark on light
+    becomes light on dark if those are), and the conversion is printed. Tables: .csv or .parquet
+    files with the columns of the training data, or a row as JSON or CSV; values are raw, and what
+    was learned for the training data is applied. Labelled texts: .txt files, folders of them, or
+    texts in quotes. Numbers: points such as 0.5,-0.2, and .csv, .npy or .npz files (one array,
+    examples first; also for images). A language model continues --prompt, or the text of .txt
+    files. Word vectors: words, whose nearest neighbours are printed. For an autoencoder, the
+    difference from the input and the code are printed. A GAN has no predictions (see generate).
+    With - as FILE, read standard input and answer each line at once.
+    """
     if arguments.prompt is not None:
         return continue_prompt(arguments)
     trained = loaded(arguments)

@@ -10,42 +10,33 @@ from tinynet.board.graphs.costs import Total
 from tinynet.board.graphs.formats import duration, size
 from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.train.assemble.computing import computing
-from tinynet.train.base.problems import UsageError
 from tinynet.train.base.table import aligned
-from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
+from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.dry_run import Profile, profile
 from tinynet.train.observe.progress import as_json
 from tinynet.train.run.runner import prepare
 
-NAME = "profile"
-HELP = "show which modules and lines a step spends its time in"
-DESCRIPTION = """\
-Take some training steps on a copy of the model, and print where the time and the memory of a
-typical one go: the slowest modules, and the slowest source lines. The time of an operation is its
-median over warm steps. Nothing is written.
-"""
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser)
-    add_set(parser)
-    parser.add_argument(
-        "--steps", type=int, default=9, metavar="N", help="number of steps (default: 9)"
-    )
-    parser.add_argument(
-        "--top", type=int, default=12, metavar="N", help="rows per table (default: 12)"
-    )
-    add_json(parser, "the findings")
-
-
+@declare(
+    "profile",
+    "show which modules and lines a step spends its time in",
+    CONFIG,
+    SET,
+    argument(
+        "--steps", type=int, default=9, at_least=1, metavar="N", help="number of steps (default: 9)"
+    ),
+    argument(
+        "--top", type=int, default=12, at_least=1, metavar="N", help="rows per table (default: 12)"
+    ),
+    json_of("the findings"),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print the profile."""
-    for name in ("steps", "top"):
-        value = getattr(arguments, name)
-        if value < 1:
-            raise UsageError(f"--{name} must be at least 1, got {value}")
+    """Take some training steps on a copy of the model, and print where the time and the memory of a
+    typical one go: the slowest modules, and the slowest source lines.
+
+    The time of an operation is its median over warm steps. Nothing is written.
+    """
     config = load_config(arguments.config, full_keys(arguments.set))
     with computing(config.run):
         found = profile(prepare(config), arguments.steps)

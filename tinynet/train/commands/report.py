@@ -13,7 +13,7 @@ from tinynet.train.base.checkpoint_file import CheckpointError
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.base.writing import write_text
-from tinynet.train.commands.options import run_place
+from tinynet.train.commands.options import argument, declare, run_place
 from tinynet.train.run.runner import load_run
 from tinynet.train.show import plots
 from tinynet.train.show.run_data import read_run
@@ -21,29 +21,31 @@ from tinynet.train.show.writing import missing, report_of
 from tinynet.train.study.comparison.sections import comparison_of
 from tinynet.train.study.search import read_results
 
-NAME = "report"
-HELP = "write the report of a run, or compare several"
-DESCRIPTION = """\
-Write report.html into the folder of a run: curves, confusion matrix, examples, weights, graph, time
-and memory, config, environment and warnings, in one file for any browser. A run writes it when it
-ends; this command writes it again, also for a run that is still training or was killed. Of several
-runs, or of a folder with runs such as a sweep or search, write a page that compares them.
-"""
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    what = "run folders, or folders of runs; `latest` is the last run in runs"
-    parser.add_argument("runs", metavar="RUN", nargs="+", type=run_place, help=what)
-    parser.add_argument(
+@declare(
+    "report",
+    "write the report of a run, or compare several",
+    argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        type=run_place,
+        help="run folders, or folders of runs; `latest` is the last run in runs",
+    ),
+    argument(
         "--save",
         metavar="FILE",
         help="the page to write (default: report.html in the folder, or in that of all runs)",
-    )
-
-
+    ),
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Write the report, and print where it is."""
+    """Write report.html into the folder of a run: curves, confusion matrix, examples, weights,
+    graph, time and memory, config, environment and warnings, in one file for any browser.
+
+    A run writes it when it ends; this command writes it again, also for a run that is still
+    training or was killed. Of several runs, or of a folder with runs such as a sweep or search,
+    write a page that compares them.
+    """
     if not plots.is_available():
         raise UsageError(missing())
     given = [Path(run) for run in arguments.runs]

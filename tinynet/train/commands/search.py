@@ -13,7 +13,14 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import new_folder
 from tinynet.train.base.table import aligned, write_csv
 from tinynet.train.base.writing import locked
-from tinynet.train.commands.options import add_config, add_json, add_set, full_keys
+from tinynet.train.commands.options import (
+    OPTIONAL_CONFIG,
+    SET,
+    argument,
+    declare,
+    full_keys,
+    json_of,
+)
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
@@ -38,27 +45,45 @@ from tinynet.train.study.space import probes
 from tinynet.train.study.study import PRUNERS, SAMPLERS, require_optuna
 from tinynet.train.study.watching import Watch, ended_line, values_of
 
-NAME = "search"
-HELP = "search for good values of some keys"
-DESCRIPTION = """\
-Search for the values of some keys with the best validation metric, with Optuna (pip install
-optuna). A trial is a run with values that depend on the results of earlier trials; it is
-pruned if others were better after as many epochs. The values of a key are log(LOW,HIGH),
-float(LOW,HIGH), int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a
-third number in float() and int() is the step. A shell needs quotes around the parentheses. All
-listed values and bounds are checked before the first trial starts. The best trials are printed as a
-table; results.csv and report.html in the search folder have all of them.
-"""
-TRAINS = True
-
 _MOST = 10  # trials in the table
 _CHOICES = ("out", "sampler", "pruner", "metric", "seed")  # not with --resume
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser, nargs="?")
-    parser.add_argument(
+_PLAN = (  # what a search keeps when it is resumed
+    argument(
+        "--trials",
+        type=int,
+        at_least=1,
+        metavar="N",
+        help=f"the number of trials (default: {TRIALS}; of a grid, all its points)",
+    ),
+    argument(
+        "--sampler",
+        choices=SAMPLERS,
+        help="how to choose values: by the results so far (tpe, the default), at random, or all "
+        "points of a grid in random order",
+    ),
+    argument(
+        "--pruner",
+        choices=PRUNERS,
+        help="when to prune a trial: if it is worse than the median of the others (the default), "
+        "by successive halving of groups (hyperband), or never (none)",
+    ),
+    argument(
+        "--metric",
+        metavar="NAME",
+        help="the validation metric to compare by (default: evaluation.monitor, or the first "
+        "metric)",
+    ),
+    argument("--seed", type=int, metavar="N", help="the seed of the sampler (default: 0)"),
+)
+
+
+@declare(
+    "search",
+    "search for good values of some keys",
+    OPTIONAL_CONFIG,
+    argument(
         "--space",
         action="extend",
         nargs="+",
@@ -66,58 +91,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUES",
         help="the values of a key, such as 'optimizer.lr=log(1e-4,1e-1)'; takes several, and may "
         "be repeated",
-    )
-    add_set(parser)
-    parser.add_argument("--out", metavar="DIR", help="the folder for the search (default: run.out)")
-    _add_choices(parser)
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="number of trials at once (default: 1)"
-    )
-    parser.add_argument(
+    ),
+    SET,
+    argument("--out", metavar="DIR", help="the folder for the search (default: run.out)"),
+    *_PLAN,
+    argument(
+        "--jobs",
+        type=int,
+        default=1,
+        at_least=1,
+        metavar="N",
+        help="number of trials at once (default: 1)",
+    ),
+    argument(
         "--resume",
         metavar="SEARCH",
         help="resume the search of a folder; --trials N changes the number of its trials",
-    )
-    add_json(parser, "one object per trial")
-
-
-def _add_choices(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments that a search keeps when it is resumed."""
-    parser.add_argument(
-        "--trials",
-        type=int,
-        metavar="N",
-        help=f"the number of trials (default: {TRIALS}; of a grid, all its points)",
-    )
-    parser.add_argument(
-        "--sampler",
-        choices=SAMPLERS,
-        help="how to choose values: by the results so far (tpe, the default), at random, or all "
-        "points of a grid in random order",
-    )
-    parser.add_argument(
-        "--pruner",
-        choices=PRUNERS,
-        help="when to prune a trial: if it is worse than the median of the others (the default), "
-        "by successive halving of groups (hyperband), or never (none)",
-    )
-    parser.add_argument(
-        "--metric",
-        metavar="NAME",
-        help="the validation metric to compare by (default: evaluation.monitor, or the first "
-        "metric)",
-    )
-    parser.add_argument(
-        "--seed", type=int, metavar="N", help="the seed of the sampler (default: 0)"
-    )
-
-
+    ),
+    json_of("one object per trial"),
+    trains=True,
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Return 0, 1 if no trial finished or some can be resumed, or 128 + the number of a signal."""
-    for name in ("jobs", "trials"):
-        value = getattr(arguments, name)
-        if value is not None and value < 1:
-            raise UsageError(f"--{name} must be at least 1, got {value}")
+    """Search for the values of some keys with the best validation metric, with Optuna (pip install
+    optuna).
+
+    A trial is a run with values that depend on the results of earlier trials; it is pruned if
+    others were better after as many epochs. The values of a key are log(LOW,HIGH), float(LOW,HIGH),
+    int(LOW,HIGH) or logint(LOW,HIGH), or a list as in a sweep (SGD,Adam or 0..4); a third number in
+    float() and int() is the step. A shell needs quotes around the parentheses. All listed values
+    and bounds are checked before the first trial starts. The best trials are printed as a table;
+    results.csv and report.html in the search folder have all of them.
+    """
     require_optuna()
     search = _resumed(arguments) if arguments.resume is not None else _new(arguments)
     resume = "search", "--resume", search.folder

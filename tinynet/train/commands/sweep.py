@@ -13,7 +13,14 @@ from tinynet.core.printing import quantity
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import new_folder
 from tinynet.train.base.table import aligned, write_csv
-from tinynet.train.commands.options import add_config, add_json, full_keys
+from tinynet.train.commands.options import (
+    OPTIONAL_CONFIG,
+    Argument,
+    argument,
+    declare,
+    full_keys,
+    json_of,
+)
 from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.changes import describe_set
@@ -34,58 +41,65 @@ from tinynet.train.study.sweep import (
 )
 from tinynet.train.study.watching import Watch, ended_line, values_of
 
-NAME = "sweep"
-HELP = "train a config with several values of some keys"
-DESCRIPTION = """\
-Train a config with all combinations of some values. Commas separate values (lr=1e-3,1e-2), and 0..4
-means 0, 1, 2, 3, 4. All configs are checked before the first run starts. A run that fails does not
-stop the others. The results are printed as a table and written to results.csv in the sweep folder.
-"""
-TRAINS = True
+_NAME = "sweep"
 
 
-def shares_work(arguments: argparse.Namespace) -> bool:
+def on_mpi(arguments: argparse.Namespace) -> bool:
     """Return whether all processes of mpirun take part."""
     return bool(arguments.executor == "mpi")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser, nargs="?")
-    parser.add_argument(
+def running(name: str) -> tuple[Argument, ...]:
+    """Return where and how the runs of a command run, and how it is resumed."""
+    return (
+        argument("--out", metavar="DIR", help=f"the folder for the {name} (default: run.out)"),
+        argument(
+            "--jobs",
+            type=int,
+            default=1,
+            at_least=1,
+            metavar="N",
+            help="number of runs at once (default: 1)",
+        ),
+        argument(
+            "--executor",
+            choices=("local", "mpi"),
+            default="local",
+            help="what does the runs: this machine, or the processes of mpirun -n N, of which the "
+            "first hands the runs to the others (default: local)",
+        ),
+        argument(
+            "--resume",
+            metavar="FOLDER",
+            help=f"resume the unfinished runs of the folder of a {name}",
+        ),
+        json_of("one object per run"),
+    )
+
+
+@declare(
+    "sweep",
+    "train a config with several values of some keys",
+    OPTIONAL_CONFIG,
+    argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=A,B",
         help="the values to try; may be repeated or take several KEY=A,B",
-    )
-    add_running(parser, NAME)
-
-
-def add_running(parser: argparse.ArgumentParser, name: str) -> None:
-    """Declare where and how the runs of a command run, and how it is resumed."""
-    parser.add_argument(
-        "--out", metavar="DIR", help=f"the folder for the {name} (default: run.out)"
-    )
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="number of runs at once (default: 1)"
-    )
-    parser.add_argument(
-        "--executor",
-        choices=("local", "mpi"),
-        default="local",
-        help="what does the runs: this machine, or the processes of mpirun -n N, of which the "
-        "first hands the runs to the others (default: local)",
-    )
-    parser.add_argument(
-        "--resume", metavar="FOLDER", help=f"resume the unfinished runs of the folder of a {name}"
-    )
-    add_json(parser, "one object per run")
-
-
+    ),
+    *running(_NAME),
+    trains=True,
+    shares_work=on_mpi,
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Return 0 if all runs finished, 1 if any failed, 128 + the number of a signal."""
-    return run_sweep(arguments, Kind(NAME, _axes_of, over_seeds))
+    """Train a config with all combinations of some values.
+
+    Commas separate values (lr=1e-3,1e-2), and 0..4 means 0, 1, 2, 3, 4. All configs are checked
+    before the first run starts. A run that fails does not stop the others. The results are printed
+    as a table and written to results.csv in the sweep folder.
+    """
+    return run_sweep(arguments, Kind(_NAME, _axes_of, over_seeds))
 
 
 @dataclass(frozen=True)
@@ -107,8 +121,6 @@ class Kind:
 
 def run_sweep(arguments: argparse.Namespace, kind: Kind) -> int:
     """Run a new sweep or resume one; arguments are those of `add_running`, and ``config``."""
-    if arguments.jobs < 1:
-        raise UsageError(f"--jobs must be at least 1, got {arguments.jobs}")
     with places_of(arguments.executor, arguments.jobs) as places:
         return 0 if places is None else _run(arguments, kind, places)
 

@@ -8,40 +8,39 @@ import io
 import tempfile
 import time
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
-from tinynet.train.base.problems import ConfigError, TrainError, UsageError, in_users_code
+from tinynet.train.base.problems import ConfigError, TrainError, in_users_code
 from tinynet.train.commands import evaluate, predict, report
-from tinynet.train.commands.options import add_config, add_set, full_keys
+from tinynet.train.commands.options import CONFIG, SET, Command, argument, declare, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.run.resuming import resume
 from tinynet.train.run.runner import run
 
-NAME = "test-run"
-HELP = "try everything that a run does, with one batch"
-DESCRIPTION = """\
-Do everything that a run does, each with one batch: train, evaluate, write a checkpoint and the
-report, resume, evaluate again, predict. Print a line per step; a line names what fails, and the
-exit code is 1. It all happens in a temporary folder, without trackers.
-"""
-TRAINS = True
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_config(parser)
-    add_set(parser)
-    parser.add_argument(
-        "--batches", type=int, default=1, metavar="N", help="the number of batches (default: 1)"
-    )
-
-
+@declare(
+    "test-run",
+    "try everything that a run does, with one batch",
+    CONFIG,
+    SET,
+    argument(
+        "--batches",
+        type=int,
+        default=1,
+        at_least=1,
+        metavar="N",
+        help="the number of batches (default: 1)",
+    ),
+    trains=True,
+)
 def run_command(arguments: argparse.Namespace) -> int:
-    """Print a line per step; return 1 if one fails."""
-    if arguments.batches < 1:
-        raise UsageError(f"--batches must be at least 1, got {arguments.batches}")
+    """Do everything that a run does, each with one batch: train, evaluate, write a checkpoint and
+    the report, resume, evaluate again, predict.
+
+    Print a line per step; a line names what fails, and the exit code is 1. It all happens in a
+    temporary folder, without trackers.
+    """
     given = full_keys(arguments.set)
     config = load_config(arguments.config, given)
     with tempfile.TemporaryDirectory(prefix="tinynet-test-run-") as folder:
@@ -72,9 +71,9 @@ def _steps(path: str, given: list[str]) -> int:
         return 1
     steps: dict[str, Callable[[], Any]] = {
         "resume from the checkpoint": lambda: resume(folder, {"run.epochs": 2}, quiet=True),
-        "evaluate the checkpoint": lambda: _command(evaluate, str(folder)),
-        "predict": lambda: _command(predict, str(folder), "--count", "1"),
-        "write the report": lambda: bool(_command(report, str(folder))),
+        "evaluate the checkpoint": lambda: _first_line(evaluate.run_command, str(folder)),
+        "predict": lambda: _first_line(predict.run_command, str(folder), "--count", "1"),
+        "write the report": lambda: bool(_first_line(report.run_command, str(folder))),
     }
     failed = [name for name, step in steps.items() if _attempt(name, step) is None]
     print(f"failed: {', '.join(failed)}" if failed else "everything works; nothing was kept")
@@ -96,16 +95,15 @@ def _attempt(name: str, step: Callable[[], Any]) -> Any:
     return result
 
 
-def _command(module: ModuleType, *words: str) -> str:
+def _first_line(command: Command, *words: str) -> str:
     """Run a command of this program; return the first line of its output.
 
     Raises:
         TrainError: if its exit code is not 0.
     """
-    parser = argparse.ArgumentParser()
-    module.add_arguments(parser)
+    parser = command.add_to(argparse.ArgumentParser())
     with contextlib.redirect_stdout(io.StringIO()) as output:
-        code = module.run_command(parser.parse_args(words))
+        code = command(parser.parse_args(words))
     lines = output.getvalue().splitlines() or [""]
     if code:
         raise TrainError(lines[0])

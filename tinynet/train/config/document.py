@@ -85,6 +85,32 @@ def repeated_key(text: str) -> tuple[KeyPath, int, int] | None:
     return scanner.repeated
 
 
+def assignment(line: str) -> tuple[tuple[str, ...], str, str] | None:
+    """Return the key of an assignment on one line, the text of its value, and its comment.
+
+    Returns:
+        None if the line is not an assignment, or no TOML.
+
+    Example:
+        >>> assignment('name = "a  # b"  # digits.toml:3')
+        (('name',), '"a  # b"', 'digits.toml:3')
+    """
+    try:
+        tree = tomllib.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not tree or line.startswith("["):
+        return None
+    scanner = _Scanner(line)
+    path = split_key(scanner.skip(_KEY))
+    scanner.at += 1  # the equals sign
+    scanner.skip(_BLANK)
+    start = scanner.at
+    scanner.value(path)
+    comment = line[scanner.at :].strip().removeprefix("#").strip()
+    return path, line[start : scanner.at].strip(), comment
+
+
 class _Scanner:
     """Scans a document once, and records where keys and list elements begin."""
 

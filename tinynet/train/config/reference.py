@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.base.invocation import command
-from tinynet.train.base.toml_text import dotted, toml_key, toml_value
+from tinynet.train.base.toml_text import toml_value
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family
 from tinynet.train.config.sections import SECTIONS, Config, field_docs, settings
-from tinynet.train.config.signatures import Component, Parameter, signature_of
+from tinynet.train.config.signatures import Parameter, signature_of
+from tinynet.train.config.values import text_of
 from tinynet.train.metrics.registry import METRICS, find_metric
 
 # ---- rendering ----------------------------------------------------------------------------------
@@ -41,57 +42,7 @@ def to_toml(config: Config) -> str:
         [run]
         ...
     """
-    blocks = [f"# The config of a run, in full; first read from {_shown(config.file)}."]
-    for name in SECTIONS:
-        section = getattr(config, name)
-        tables: dict[tuple[str, ...], Any] = {} if section is None else {(name,): section}
-        for key, inside in getattr(section, "named", {}).items():
-            tables[name, key] = inside
-        for path, table in tables.items():
-            rows = [*_assignments(config, path, table)]
-            width = max((len(text) for text, _ in rows), default=0)
-            lines = [f"{text:<{width}}  # {_shown(origin)}" for text, origin in rows]
-            blocks.append("\n".join([f"[{dotted(path)}]", *lines]))
-    return "\n\n".join(blocks) + "\n"
-
-
-def _assignments(config: Config, path: tuple[str, ...], section: Any) -> Iterator[tuple[str, str]]:
-    """Yield assignments with their origins: the type, its arguments, the section's own keys."""
-    values: dict[str, Any] = {}
-    if getattr(section, "component", None) is not None:
-        values.update(section.component.written)
-    for key in settings(type(section)):
-        if (len(path), key) != (2, "accumulate"):
-            values[key] = _listed(getattr(section, key))
-    for key, value in values.items():
-        text = toml_value(value)
-        comment = "# " if text is None else ""
-        shown = _shown(value) if text is None else text
-        yield f"{comment}{toml_key(key)} = {shown}", _origin(config, dotted((*path, key)))
-
-
-def _listed(value: Any) -> Any:
-    """Convert components, also in a list, to values for TOML; return any other value unchanged."""
-    if isinstance(value, Component):
-        return value.inline
-    if isinstance(value, tuple):
-        return tuple(item.inline if isinstance(item, Component) else item for item in value)
-    return value
-
-
-def _origin(config: Config, path: str) -> str:
-    """Return the origin of a value, with those of overridden parts."""
-    origin = str(config.origin(path))
-    own = config.origins.get(path)
-    if own is None or own.kind != "file":
-        return origin
-    parts = {o for p, o in config.origins.items() if p.startswith(f"{path}.")}
-    return ", ".join([origin, *sorted(str(o) for o in parts if o.file != own.file)])
-
-
-def _shown(value: Any) -> str:
-    """Escape the text of a comment, so that it stays on its line."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(value))
+    return text_of(config.values(), config.file)
 
 
 # ---- reference ----------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from tinynet.train.base.problems import (
     one_of,
     sentence,
 )
-from tinynet.train.base.run_folder import is_of_run
 from tinynet.train.base.toml_text import dotted, toml_value
 from tinynet.train.config import components, short_forms
 from tinynet.train.config.coercion import (
@@ -45,7 +44,7 @@ from tinynet.train.config.sections import (
 from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
 from tinynet.train.config.sources import NO_STAND_INS, StandIns, of_stored_config
 from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
-from tinynet.train.config.validation import by_default, recorded
+from tinynet.train.config.validation import by_default
 
 # ---- suggestions --------------------------------------------------------------------------------
 # Suggestions for unknown keys, which may stand in the wrong section.
@@ -108,9 +107,7 @@ def load_config(
     """
     if stand_ins is None:
         stand_ins = of_stored_config(Path(path))
-    source = read_with_bases(path)
-    source = recorded(source) if is_of_run(Path(path)) else source
-    return resolve(source, overrides, out=out, stand_ins=stand_ins)
+    return resolve(read_with_bases(path), overrides, out=out, stand_ins=stand_ins)
 
 
 def resolve(

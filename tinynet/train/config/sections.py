@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from tinynet.kernels.numba import compiler
 from tinynet.train.base.problems import Origin
+from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.rules import (
     AMOUNT,
     DURATION,
@@ -30,6 +31,7 @@ from tinynet.train.config.rules import (
     must,
 )
 from tinynet.train.config.signatures import Component
+from tinynet.train.config.values import DEFAULT, Values, value_of
 from tinynet.train.step.method import Supervised
 
 # ---- data ---------------------------------------------------------------------------------------
@@ -518,7 +520,42 @@ class Config:
         Args:
             path: ``"optimizer.lr"``.
         """
-        return self.origins.get(path, Origin("default"))
+        return self.origins.get(path, Origin(DEFAULT))
+
+    def values(self) -> Values:
+        """Return all values with their origins, as the folder of a run keeps them.
+
+        Example:
+            >>> from tinynet.train import load_config
+            >>> load_config("configs/digits_mlp.toml").values()["run", "path"]
+            Value(text='[]', origin='default', is_toml=True)
+        """
+        found: Values = {}
+        for name in SECTIONS:
+            section = getattr(self, name)
+            tables = {} if section is None else {(name,): section}
+            tables |= {(name, key): own for key, own in getattr(section, "named", {}).items()}
+            for table, own in tables.items():
+                for key, value in _written(own, is_named=len(table) > 1).items():
+                    path = (*table, key)
+                    found[path] = value_of(value, self._origins_of(dotted(path)))
+        return found
+
+    def _origins_of(self, path: str) -> str:
+        """Return the origin of a value, with those of overridden parts."""
+        own = self.origin(path)
+        if own.kind != "file":
+            return str(own)
+        parts = {o for p, o in self.origins.items() if p.startswith(f"{path}.")}
+        return ", ".join([str(own), *sorted(str(o) for o in parts if o.file != own.file)])
+
+
+def _written(section: Any, *, is_named: bool) -> dict[str, Any]:
+    """Return the values of a section for TOML: the type, its arguments, the section's own keys."""
+    component = getattr(section, "component", None)
+    own = [key for key in settings(type(section)) if not (is_named and key == "accumulate")]
+    values = {} if component is None else dict(component.written)
+    return values | {key: getattr(section, key) for key in own}
 
 
 SECTIONS: dict[str, type] = {

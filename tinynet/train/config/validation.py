@@ -1,4 +1,4 @@
-"""The default of ``data.validation``: by what selects, and by the age of a config."""
+"""The default of ``data.validation``, by what selects."""
 
 from __future__ import annotations
 
@@ -8,17 +8,9 @@ from inspect import isclass
 from typing import Any
 
 from tinynet.optim.lr_scheduler import ReduceLROnPlateau
-from tinynet.train.config.document import Source
 from tinynet.train.config.sections import DataSection
 
 _KEY = "data", "validation"
-
-
-def recorded(source: Source) -> Source:
-    """Return the config of a run, with what an older version did not record: no validation set."""
-    if isinstance(data := source.tree.get(_KEY[0]), dict):
-        data.setdefault(_KEY[1], 0)
-    return source
 
 
 def by_default(sections: Mapping[str, Any], given: Container[tuple[str | int, ...]]) -> DataSection:

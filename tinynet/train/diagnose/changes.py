@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import time
 import warnings
 from collections import defaultdict
@@ -23,12 +24,49 @@ from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.reading import read_bytes, read_rows
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.run_record import is_damaged, read_record
-from tinynet.train.config.sections import Config
-from tinynet.train.config.sources import StandIns, altered, stand_ins
-from tinynet.train.diagnose.data_check import undisturbed
-from tinynet.train.exhibits import dataset_attribute
+from tinynet.train.config.sources import StandIns, altered, source_copies, stand_ins
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import is_test
 from tinynet.train.observe.progress import describe_figures
+from tinynet.train.step.seeds import undisturbed
+from tinynet.train.store.tokens import vocabulary_files
+
+# ---- inputs -------------------------------------------------------------------------------------
+# The files of a run that repeating it and detecting later changes need.
+
+
+def input_files(
+    parts: Parts,
+    folder: RunFolder,
+    config_text: str,
+    preprocessing: Mapping[str, Any] | None,
+    record: dict[str, Any],
+) -> dict[str, bytes]:
+    """Return the files of a run that do not change while it trains: name -> content.
+
+    Args:
+        parts: the objects of the run.
+        folder: the run folder.
+        config_text: the config to store.
+        preprocessing: what the data set learned from its training part.
+        record: the content of ``run.json``, which gets the origins of the copies of source files,
+            the fingerprints of the data, and the checksums of other files.
+
+    Raises:
+        TrainError: if a file of the folder cannot be read.
+    """
+    copies, record["sources"] = source_copies(parts.config.sources, folder, record)
+    checksums = record.get("files", {})
+    for path in folder.path.glob("changes*.diff"):
+        record["files"] = checksums = {path.name: sha256(read_bytes(path)), **checksums}
+    record["data"] = record.get("data") or fingerprints(parts)
+    text = config_text.encode("utf-8", "backslashreplace")
+    files = {folder.config.name: text, **vocabulary_files(parts.train_set, folder), **copies}
+    if preprocessing:
+        learned = json.dumps(preprocessing, ensure_ascii=False, indent=1) + "\n"
+        files[folder.preprocessing.name] = learned.encode("utf-8", "backslashreplace")
+    return files
+
 
 # ---- fingerprint --------------------------------------------------------------------------------
 # Fingerprints of data sets: the number of examples, shapes, dtypes, and a hash of some examples.
@@ -239,7 +277,7 @@ def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
     """Return the same for ``metrics.jsonl``, which had a row for each epoch when the run ended."""
     path = folder.metrics
     try:
-        rows = read_rows(path, must=True) if expected else []
+        rows = read_rows(path) if expected else []
         good = sum(not is_test(row) for row in rows)
     except TrainError as error:
         return {path.name: str(error)}
@@ -249,7 +287,7 @@ def _damaged_rows(folder: RunFolder, expected: int) -> dict[str, str]:
 
 
 class Drift:
-    """The changes since a run. Anything that an older version did not record is not compared.
+    """The changes since a run.
 
     Args:
         folder: the run folder.
@@ -334,12 +372,9 @@ def describe_set(name: str, figures: Mapping[str, float]) -> str:
     return describe_figures({f"{name}/{figure}": figures[figure] for figure in sorted(figures)})
 
 
-def recorded_figures(config: Config, saved: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def recorded_figures(saved: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the figures measured with the weights in a checkpoint, by data set."""
-    run, epoch = config.run, saved["epoch"]
-    is_due = epoch == run.epochs or epoch % run.eval_every == 0
-    older = saved.get("epoch_is_complete", True) and is_due  # as versions without "measured" did
     found = {"test": dict(saved["tests"]["last"])} if "tests" in saved else {}
-    if saved.get("measured", older):
+    if saved["measured"]:
         found |= {name: dict(saved[name]) for name in ("validation", "test") if name in saved}
     return found

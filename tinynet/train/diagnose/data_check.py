@@ -7,30 +7,27 @@ examples as fit into that time. It leaves all random streams unchanged.
 from __future__ import annotations
 
 import contextlib
-import random
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tinynet.board.graphs.build import flatten
 from tinynet.board.graphs.watch import array_of
-from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
-from tinynet.random import Generator
-from tinynet.train.assemble.build import Parts, copied, first_batch
+from tinynet.train.assemble.build import Parts, first_batch
+from tinynet.train.assemble.rehearsal import rehearsal
 from tinynet.train.assemble.sets import Rule, finite, for_loss
 from tinynet.train.base.problems import ConfigError, Problem, in_users_code
-from tinynet.train.exhibits import dataset_attribute
 from tinynet.train.incidents.post_mortem import original
 from tinynet.train.loop.fit import as_evaluated
-from tinynet.train.step.seeds import isolated
+from tinynet.train.loop.source import dataset_attribute
+from tinynet.train.step.seeds import undisturbed
 from tinynet.train.step.targets import shape_of
 
 SECONDS = 2.0
@@ -120,11 +117,10 @@ def check_data(parts: Parts) -> dict[str, DataReport]:
 
 def _outputs(parts: Parts) -> Any:
     """Return the model's outputs for two examples; None if it fails, which the trial reports."""
-    with undisturbed(parts.train_set, parts.config.run.seed), contextlib.suppress(Exception):
-        inputs, _ = first_batch(parts, parts.train_set, 2)
-        model = copied(parts)
-        with as_evaluated(model, parts.config.run.seed):
-            return model(inputs)
+    with contextlib.suppress(Exception), rehearsal(parts, "check") as tried:
+        inputs, _ = tried.first_of(parts.train_set, 2)
+        with as_evaluated(tried.model, parts.config.run.seed):
+            return tried.model(inputs)
     return None
 
 
@@ -268,47 +264,3 @@ def _message(name: str, examples: Any, report: DataReport) -> str:
         lines.append(f"    expected: {mistake.expected}")
     lines.append(f"  checked {report.extent} examples; data.check = false skips this check")
     return "\n".join(lines)
-
-
-# ---- random numbers ----
-
-
-@contextlib.contextmanager
-def undisturbed(examples: Any, seed: int) -> Iterator[None]:
-    """Restore all random streams at the end, including those that a data set holds."""
-    restorers = [_restorer(generator) for generator in _generators(examples, set())]
-    try:
-        with isolated(seed, "check"):
-            yield
-    finally:
-        for restore in restorers:
-            restore()
-
-
-def _restorer(generator: Any) -> Callable[[], object]:
-    """Return a function that restores the current state of a generator."""
-    if isinstance(generator, np.random.Generator):
-        bits = generator.bit_generator
-        return partial(setattr, bits, "state", bits.state)
-    if isinstance(generator, random.Random):
-        return partial(generator.setstate, generator.getstate())
-    return partial(generator.set_state, generator.get_state())
-
-
-def _generators(value: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield the generators in the attributes of an object, recursively."""
-    if id(value) in seen:
-        return
-    seen.add(id(value))
-    if isinstance(value, (Generator, np.random.Generator, np.random.RandomState, random.Random)):
-        yield value
-        return
-    if isinstance(value, (Tensor, np.ndarray, str, bytes, type, int, float)):
-        return
-    inside: Iterable[Any] = ()
-    if isinstance(value, Mapping):
-        inside = value.values() if len(value) <= _KEPT else ()
-    elif isinstance(value, (list, tuple, set)):
-        inside = value if len(value) <= _KEPT else ()  # longer ones hold indices and samples
-    for member in [*inside, *getattr(value, "__dict__", {}).values()]:
-        yield from _generators(member, seen)

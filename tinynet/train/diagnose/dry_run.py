@@ -8,23 +8,19 @@ import time
 import tracemalloc
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from tinynet import board, nn
+from tinynet import board
 from tinynet.board.graphs.costs import OperationCost, Total, totals
 from tinynet.board.graphs.timing import StepTime
-from tinynet.train.assemble.build import Parts, copied, first_batch
+from tinynet.train.assemble.build import Parts
 from tinynet.train.assemble.lengths import component_of, other_lengths
-from tinynet.train.assemble.optimizers import updaters_for
+from tinynet.train.assemble.rehearsal import Rehearsal, copy_of_model, rehearsal
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import TrainError
 from tinynet.train.config.rules import seconds_of
 from tinynet.train.diagnose.data_check import check_data
-from tinynet.train.loop.fit import as_evaluated, fit
 from tinynet.train.observe.summary import ModuleRow, bytes_of, module_rows, weight_bytes
-from tinynet.train.step.seeds import isolated
 from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Task, Updater
 
 # ---- profiling ----------------------------------------------------------------------------------
 # The time and memory of training steps by module and by source line (``tinynet profile``).
@@ -76,13 +72,12 @@ def profile(parts: Parts, steps: int) -> Profile:
         UsageError: if model, loss and data do not fit together.
         TrainError: if no step can be recorded and repeated; a warning has the reason.
     """
-    config = parts.config
     recording = trial(parts, steps)
     if recording is None or recording.step_time is None:
         raise TrainError("there is no profile of this step")
-    with isolated(config.run.seed, "trial"):
+    with rehearsal(parts) as tried:
         began = time.perf_counter()
-        first_batch(parts, parts.train_set, config.data.batch_size)
+        tried.first_of(parts.train_set)
         batch_seconds = time.perf_counter() - began
     return Profile(recording.step_time, batch_seconds, recording.costs, recording.classes)
 
@@ -137,17 +132,16 @@ def examine(parts: Parts) -> Checkup:
         UsageError: if model, loss and data do not fit together.
         NonFiniteError: if a loss is NaN or infinite.
     """
-    config = parts.config
     reports = check_data(parts)
     recording = trial(parts)
-    with isolated(config.run.seed, "trial"):
-        batch = first_batch(parts, parts.train_set, config.data.batch_size)
-        model = copied(parts)
-        modules = _modules(parts, model, batch, recording)
-        peak = _peak(parts, batch)
-        updaters = updaters_for(config, model)
-        loss, step_seconds = _steps(parts, model, updaters, batch)
-    total_seconds = _total_seconds(parts, step_seconds, _evaluation_seconds(parts, model))
+    with rehearsal(parts) as tried:
+        modules = _modules(tried, recording)
+        peak = _peak(tried)
+        loss, step_seconds = _steps(tried)
+        evaluation_seconds = _evaluation_seconds(tried)
+    total_seconds = _total_seconds(parts, step_seconds, evaluation_seconds)
+    model, batch = tried.model, tried.batch
+    states = [updater.optimizer.state_dict()["state"] for updater in tried.updaters.values()]
     parameters = [*model.parameters()]
     return Checkup(
         train_examples=len(parts.train_set),
@@ -165,7 +159,7 @@ def examine(parts: Parts) -> Checkup:
         trainable=sum(p.numel() for p in parameters if p.requires_grad),
         weight_bytes=weight_bytes(model),
         gradient_bytes=bytes_of([p.grad for p in parameters]),
-        optimizer_bytes=bytes_of([u.optimizer.state_dict()["state"] for u in updaters.values()]),
+        optimizer_bytes=bytes_of(states),
         peak_bytes=peak,
         step_seconds=step_seconds,
         total_seconds=total_seconds,
@@ -203,57 +197,46 @@ def _lengths(parts: Parts) -> Iterator[str]:
                 )
 
 
-def _steps(
-    parts: Parts, model: nn.Module, updaters: Mapping[str, Updater], batch: Any
-) -> tuple[float, float]:
+def _steps(tried: Rehearsal) -> tuple[float, float]:
     """Return the loss of the first step, and the median seconds of the later ones."""
+    parts = tried.parts
     accumulate = min(parts.config.optimizer.accumulate, len(parts.train_batches))
     seconds, losses = [], []
     began = time.perf_counter()
-    batches = [batch] * accumulate
-    for step in fit(
-        *(model, parts.loss, updaters, batches, _STEPS),
-        accumulate=accumulate,
-        method=parts.method,
-        hints=False,
-    ):
+    for step in tried.fit([tried.batch] * accumulate, _STEPS, accumulate=accumulate):
         seconds.append(time.perf_counter() - began)
         losses.append(step.loss)
         began = time.perf_counter()
     return losses[0], statistics.median(seconds[1:])
 
 
-def _modules(
-    parts: Parts, model: nn.Module, batch: Any, recording: board.Recording | None
-) -> list[ModuleRow]:
+def _modules(tried: Rehearsal, recording: board.Recording | None) -> list[ModuleRow]:
     """Return the modules with the shapes of their outputs, and their costs in the recorded step."""
 
     def measure() -> list[OperationCost]:
-        with as_evaluated(model):
-            parts.method.measure(model, parts.loss, batch)
+        tried.measure()
         return recording.costs if recording else []
 
-    return module_rows(model, measure)
+    return module_rows(tried.model, measure)
 
 
-def _peak(parts: Parts, batch: Any) -> int:
+def _peak(tried: Rehearsal) -> int:
     """Return the peak memory of a step, in bytes."""
     if tracemalloc.is_tracing():  # the caller measures, too
         return 0
-    model = copied(parts)
-    updaters = updaters_for(parts.config, model)
+    other = Rehearsal(tried.parts, copy_of_model(tried.parts))
+    task = other.task(batches=[tried.batch])
     tracemalloc.start()
     try:
-        parts.method.step(Task(model, parts.loss, updaters, [batch], strict=False))
+        tried.parts.method.step(task)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
 
 
-def _evaluation_seconds(parts: Parts, model: nn.Module) -> float:
+def _evaluation_seconds(tried: Rehearsal) -> float:
     """Return the time to evaluate one batch of the test set."""
-    batch = first_batch(parts, parts.test_set, parts.config.data.batch_size)
-    with as_evaluated(model):
-        began = time.perf_counter()
-        parts.method.measure(model, parts.loss, batch)
-        return time.perf_counter() - began
+    batch = tried.first_of(tried.parts.test_set)
+    began = time.perf_counter()
+    tried.measure(batch)
+    return time.perf_counter() - began

@@ -180,7 +180,7 @@ class Suspect:
         what = {
             "batch": f"the batch: {self.name} had it already, the first at {self.place}",
             "weights": f"the model: {self.name} had it before the step",
-            "elsewhere": "a tensor that no operation of the step made (of numpy, say)",
+            "elsewhere": "a tensor created outside the step (for example from numpy)",
         }[self.kind]
         lines = [f"  {label:<8} {what}"]
         if self.kind != "batch":  # always shown

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from tinynet import nn
 from tinynet.data import DataLoader
 from tinynet.dtypes import Array
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on
 from tinynet.train.step.task import as_evaluated
 
@@ -94,21 +96,6 @@ class Moment:
         self.writer.add_image(tag, pixels, self.step, dataformats="HWC")
 
 
-def dataset_attribute(examples: Any, name: str, default: Any = None) -> Any:
-    """Return an attribute of a data set, or of the data set that it is a subset of."""
-    while examples is not None:
-        if hasattr(examples, name):
-            return getattr(examples, name)
-        examples = getattr(examples, "dataset", None)
-    return default
-
-
-def class_names(examples: Any) -> Sequence[str]:
-    """Return the names of a data set's classes; empty if they are not a list of names."""
-    found = dataset_attribute(examples, "classes")
-    return found if isinstance(found, list | tuple) else ()
-
-
 class Callback:
     """The base class of callbacks; a user's class need not derive from it.
 
@@ -160,12 +147,49 @@ def is_callback(built: Any) -> bool:
     return any(name.startswith("on_") and callable(getattr(built, name)) for name in dir(built))
 
 
+Hook = Callable[[Moment], object]
+
+
 # ---- events -------------------------------------------------------------------------------------
 # Calling callbacks at the events of a run.
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A callback in the list of a run, and what happens if it fails."""
+
+    callback: Any
+    """An object with methods of `Callback`; or these methods by name."""
+
+    name: str = ""
+    """Its name in checkpoints, which hold its state; empty for one of the run's own."""
+
+    on_error: Callable[[Exception], object] | None = None
+    """Called with an error in it, to warn of it; without it, the error ends the run."""
+
+    def hook(self, event: str) -> Hook | None:
+        """Return what to call at an event; None if that does nothing."""
+        if isinstance(self.callback, Mapping):
+            found = self.callback.get(event)
+        else:
+            found = getattr(self.callback, event, None)
+        if found is None or getattr(found, "__func__", None) is getattr(Callback, event):
+            return None
+        return found if self.on_error is None else functools.partial(self._guarded, found)
+
+    def _guarded(self, hook: Hook, at: Moment) -> None:
+        assert self.on_error is not None
+        try:
+            hook(at)
+        except Exception as error:
+            self.on_error(error)
+
+
 class Callbacks:
     """The callbacks of a run, in the order of their calls.
+
+    A run from a config has one list: what shows its progress, what writes for TensorBoard and for
+    trackers, the callbacks and exhibits of the config, and those of the caller.
 
     `fit` calls them at the beginning and the end of the run, of epochs and of steps; its caller
     passes on evaluations, and may end an epoch with figures.
@@ -195,7 +219,7 @@ class Callbacks:
     def __init__(
         self, callbacks: Sequence[Any] = (), names: Sequence[str] | None = None, seed: int = 0
     ) -> None:
-        self._by_name: dict[str, Any] = {}
+        self._entries: list[Entry] = []
         self._seed = seed
         self._at: Moment | None = None
         self._running = self._in_epoch = self._epoch_is_over = False
@@ -209,8 +233,13 @@ class Callbacks:
         Args:
             callbacks: the callbacks by their names in checkpoints.
         """
-        self._by_name |= callbacks
-        self._hooks = {event: [*_hooks(self._by_name.values(), event)] for event in EVENTS}
+        self.insert(len(self._entries), *(Entry(one, name) for name, one in callbacks.items()))
+
+    def insert(self, place: int, *entries: Entry) -> None:
+        """Insert callbacks before the one at a place; at 0, they are called before all others."""
+        self._entries[place:place] = entries
+        hooks = {event: [entry.hook(event) for entry in self._entries] for event in EVENTS}
+        self._hooks = {event: [*filter(None, found)] for event, found in hooks.items()}
         # Else the outputs of a step would stay in memory during the next.
         self._keeps_steps = bool(self._hooks["on_step_end"] or self._hooks["on_epoch_end"])
 
@@ -258,7 +287,7 @@ class Callbacks:
 
     def end_step(self, step: Any) -> None:
         """Pass on the result of a step."""
-        if self._by_name and self._at is not None:
+        if self._entries and self._at is not None:
             last = step if self._keeps_steps else None
             self._at = replace(self._at, step=step.number, last=last)
             self._epoch_is_over = step.ends_epoch
@@ -293,20 +322,13 @@ class Callbacks:
 
     def state_dict(self) -> dict[str, Any]:
         """Return the states of the callbacks that have one; an empty dict if there is nothing."""
-        with_state = {n: c for n, c in self._by_name.items() if hasattr(c, "state_dict")}
-        states = {name: callback.state_dict() for name, callback in with_state.items()}
-        return {"states": states, "stopped_by": self.stopped_by} if self._by_name else {}
+        named = {entry.name: entry.callback for entry in self._entries if entry.name}
+        states = {n: one.state_dict() for n, one in named.items() if hasattr(one, "state_dict")}
+        return {"states": states, "stopped_by": self.stopped_by} if named else {}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Load the state that `state_dict` returned."""
+        named = {entry.name: entry.callback for entry in self._entries}
         for name, own in state["states"].items():
-            self._by_name[name].load_state_dict(own)
+            named[name].load_state_dict(own)
         self.stopped_by = state["stopped_by"]
-
-
-def _hooks(callbacks: Iterable[Any], event: str) -> Iterator[Callable[[Any], None]]:
-    """Yield the methods for an event, without those that do nothing."""
-    for callback in callbacks:
-        hook = getattr(callback, event, None)
-        if hook is not None and getattr(hook, "__func__", None) is not getattr(Callback, event):
-            yield hook

@@ -28,7 +28,7 @@ from tinynet.data.splits import (
     time_split,
 )
 from tinynet.random import Generator, default_generator
-from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.loop.source import dataset_attribute
 
 Splits = tuple[Callable[..., Split], Callable[..., list[Split]]]
 """How to split off a share by some keys, and how to make folds."""

@@ -100,10 +100,7 @@ def is_test(row: Mapping[str, Any]) -> bool:
 
 
 def selection_of(record: Mapping[str, Any]) -> str:
-    """Return the set on which a run selected, given the content of ``run.json``.
-
-    Older versions had no validation sets, and did not record this.
-    """
+    """Return the set on which a run selected, given the content of ``run.json``."""
     return "validation" if record.get("selected_on") == "validation" else "test"
 
 

@@ -1,4 +1,4 @@
-"""The data that a run writes for TensorBoard."""
+"""What a run passes on as it trains: scalars for trackers, and all that TensorBoard shows."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from tinynet.board.reading import sizes_before
 from tinynet.board.storage import trim
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
+from tinynet.train.config.sections import Config
+from tinynet.train.loop.callback import Callback, Moment
 from tinynet.train.loop.fit import Step, as_evaluated
 from tinynet.train.metrics.criterion import epoch_figures, figures_on, step_figures
 from tinynet.train.outputs import pictures
@@ -19,29 +21,89 @@ from tinynet.train.outputs.predictions import are_classes, confusion_table, rows
 from tinynet.train.trackers.tracking import Point, Tracking
 
 
-class BoardLog:
-    """The TensorBoard log of a run: scalars per step and epoch, graphs, images and samples.
+class Figures(Callback):
+    """A callback that passes on the figures of a run as they are due.
 
-    Scalars go to the trackers, too.
+    Args:
+        config: the config of the run.
+        norms: returns what stands beside the losses of a step (``train/loss``) and its rates.
+    """
+
+    def __init__(self, config: Config, norms: Callable[[], Mapping[str, float]] = dict) -> None:
+        self._config = config
+        self._norms = norms
+        self._evaluated: Mapping[str, float] = {}
+
+    def on_step_end(self, at: Moment) -> None:
+        """Pass on losses and rates, if they are due; nothing of a step that was skipped."""
+        step = at.last
+        if step.batches and (step.number % self._config.run.log_every == 0 or step.ends_epoch):
+            norms = {f"train/{name}": value for name, value in self._norms().items()}
+            self.put(step, step_figures(step) | norms)
+
+    def on_evaluation_end(self, at: Moment) -> None:
+        """Keep the figures for the end of the epoch."""
+        self._evaluated = figures_on(at.measured_on, at.figures)
+
+    def on_epoch_end(self, at: Moment) -> None:
+        """Pass on the figures of the epoch; those of its evaluation also over the steps."""
+        if at.figures:  # else the run has failed in it
+            self.put(at.last, {**self._evaluated, **epoch_figures(at.figures)})
+        self._evaluated = {}
+
+    def put_tests(self, step: Step, tests: Mapping[str, Mapping[str, float]]) -> None:
+        """Pass on the figures of the test set at the end, with the last and the best weights."""
+        for weights, figures in tests.items():
+            prefix = "test" if weights == "last" else f"test_{weights}"
+            self.put(step, {f"{prefix}/{n}": value for n, value in figures.items()})
+
+    def put(self, step: Step, figures: Mapping[str, float]) -> None:
+        """Pass on figures after a step."""
+        self.take(Point(step.number, step.epoch + 1, figures, time.time()))
+
+    def take(self, point: Point) -> None:
+        """Take what is passed on."""
+        raise NotImplementedError
+
+
+class Tracked(Figures):
+    """The trackers of a run, which get its figures."""
+
+    def __init__(
+        self, config: Config, norms: Callable[[], Mapping[str, float]], tracking: Tracking
+    ) -> None:
+        super().__init__(config, norms)
+        self._tracking = tracking
+
+    def take(self, point: Point) -> None:
+        """Log the figures."""
+        self._tracking.log(point)
+
+
+class BoardLog(Figures):
+    """The TensorBoard log of a run: scalars per step and epoch, graphs, images and samples.
 
     Args:
         folder: the run folder.
         parts: the objects of the run.
+        norms: those of `Figures`.
+        counts: returns the confusion matrix of the last evaluation, or None.
         resumed_step: the first step of a resumed run.
         resumed_position: the result of `flush` at that step; None if that is unknown.
-        tracking: the trackers.
     """
 
     def __init__(
         self,
         folder: Path,
         parts: Parts,
+        norms: Callable[[], Mapping[str, float]] = dict,
+        counts: Callable[[], Array | None] = lambda: None,
         resumed_step: int | None = None,
         resumed_position: Mapping[str, int] | None = None,
-        tracking: Tracking | None = None,
     ) -> None:
+        super().__init__(parts.config, norms)
         self.parts = parts
-        self.tracking = tracking or Tracking()
+        self._counts = counts
         self._resumed_position: Mapping[str, int] = {}
         if resumed_step is not None:
             self._resumed_position = _cut(folder, resumed_step, resumed_position)
@@ -63,42 +125,35 @@ class BoardLog:
             text = f"the graph of the model is not written. {type(error).__name__}: {error}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
 
-    def log_step(self, step: Step, also: Callable[[], Mapping[str, float]] = dict) -> None:
-        """Write what is due after a step.
-
-        Args:
-            step: the step; nothing is written if it was skipped.
-            also: returns more figures beside the losses (``train/loss``) and learning rates.
-        """
-        config = self.parts.config
-        if not step.batches:
-            return
-        if step.number % config.run.log_every == 0 or step.ends_epoch:
-            own = {f"train/{name}": value for name, value in also().items()}
-            self._log_scalars(step, step_figures(step) | own)
-        if config.log.is_due(step.number, step.epoch, step.ends_epoch):
+    def on_step_end(self, at: Moment) -> None:
+        """Write what is due after a step."""
+        super().on_step_end(at)
+        step, log = at.last, self.parts.config.log
+        if step.batches and log.is_due(step.number, step.epoch, step.ends_epoch):
             self.log_histograms(step)
 
-    def log_epoch(
-        self, step: Step, figures: Mapping[str, float], evaluated: Mapping[str, float]
-    ) -> None:
-        """Write the figures of an epoch; those of an evaluation also over the steps."""
-        self._log_scalars(step, {**evaluated, **epoch_figures(figures)})
+    def on_evaluation_end(self, at: Moment) -> None:
+        """Write the confusion matrix and the samples."""
+        super().on_evaluation_end(at)
+        self.log_confusion_matrix(self._counts(), at.last)
+        if count := self.parts.config.evaluation.samples:
+            self.log_samples(count, at.last)
+
+    def on_epoch_end(self, at: Moment) -> None:
+        """Write the figures of the epoch to the disk."""
+        super().on_epoch_end(at)
         self.writer.flush()
 
-    def log_tests(self, step: Step, tests: Mapping[str, Mapping[str, float]]) -> None:
-        """Write the figures of the test set at the end, with the last and the best weights."""
-        for weights, figures in tests.items():
-            prefix = "test" if weights == "last" else f"test_{weights}"
-            self._log_scalars(step, {f"{prefix}/{n}": value for n, value in figures.items()})
+    def put_tests(self, step: Step, tests: Mapping[str, Mapping[str, float]]) -> None:
+        """Write the figures of the test set to the disk."""
+        super().put_tests(step, tests)
         if tests:
             self.flush()
 
-    def _log_scalars(self, step: Step, figures: Mapping[str, float]) -> None:
-        point = Point(step.number, step.epoch + 1, figures, time.time())
-        for name, value in figures.items():
+    def take(self, point: Point) -> None:
+        """Write scalars."""
+        for name, value in point.figures.items():
             self.writer.add_scalar(name, value, point.x(name))
-        self.tracking.log(point)
 
     def log_histograms(self, step: Step) -> None:
         """Write histograms of all weights that are trained, and of their gradients."""

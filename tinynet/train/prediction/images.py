@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.framing import Framing, conversion
 from tinynet.data.readers.pillow import opaque_image, require_pillow
 from tinynet.dtypes import Array
-from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.outputs.pictures import are_images
 
 MEASURED = 500

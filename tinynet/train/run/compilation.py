@@ -7,8 +7,7 @@ from typing import Any
 
 from tinynet import capture, nn
 from tinynet.capture.compiled import Calls, Compiled
-from tinynet.train.assemble.build import Parts
-from tinynet.train.step.method import Supervised
+from tinynet.train.step.method import Method, Supervised
 
 
 class Compilation:
@@ -24,17 +23,17 @@ class Compilation:
         self._functions.append(compiled)
         return compiled
 
-    def to_evaluate(self, parts: Parts) -> nn.Module:
+    def to_evaluate(self, model: nn.Module, method: Method) -> nn.Module:
         """Return the model to evaluate.
 
         It is compiled if the training steps are, and if the method's evaluation only calls it.
         """
-        if type(parts.method).measure is not Supervised.measure:
-            return parts.model
+        if type(method).measure is not Supervised.measure:
+            return model
         if not any(function.programs() for function in self._functions):
-            return parts.model
+            return model
         if self._model is None:
-            self._model = capture.compile(parts.model)
+            self._model = capture.compile(model)
             self._functions.append(self._model.__dict__["forward"])
         return self._model
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
+from tinynet.dtypes import Array
 from tinynet.nn.utils import get_total_norm
 from tinynet.train.assemble.averages import MovingAverage, WeightAverage, loaded
 from tinynet.train.assemble.best import Best
@@ -97,6 +98,7 @@ class Measures:
         self._compilation = compilation
         self._average = average
         self._ranks = ranks
+        self._totals = Totals()
         self.figures: Figures = {}
         """The last ones of the set that selects."""
 
@@ -113,14 +115,20 @@ class Measures:
     def on(self, name: str) -> Totals:
         """Return the totals of a data set: ``"validation"`` or ``"test"``."""
         parts, totals = self._parts, Totals(self._parts.metrics)
-        model, seed = self._compilation.to_evaluate(parts), parts.config.run.seed
+        model = self._compilation.to_evaluate(parts.model, parts.method)
+        seed = parts.config.run.seed
         batches = parts.batches[name]
         evaluate_into(model, parts.loss, batches, totals, seed, parts.method, self._ranks)
         return totals
 
-    def decide(self, totals: Totals) -> Figures:
-        """Keep and return the figures of the set that selects, equal in all processes."""
-        self.figures = totals.figures()
+    def confusion_matrix(self) -> Array | None:
+        """Return that of the last evaluation on the set that selects, if it counted one."""
+        return self._totals.confusion_matrix()
+
+    def decide(self) -> Figures:
+        """Measure the set that selects; keep and return its figures, equal in all processes."""
+        self._totals = self.on(self._parts.selection)
+        self.figures = self._totals.figures()
         if self._ranks is not None:  # they decide together
             (self.figures, *_) = self._ranks.in_order([self.figures], self._ranks.size)
         return self.figures

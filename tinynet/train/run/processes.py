@@ -51,7 +51,7 @@ def ending_together(ranks: Ranks | None, resume: str) -> Iterator[None]:
 
     Args:
         ranks: the processes.
-        resume: the command that goes on with the run; that of rank 0 counts, which writes it.
+        resume: the command that resumes the run. Only rank 0 writes, so only its value is used.
     """
     if ranks is None or ranks.size == 1:
         yield
@@ -78,7 +78,7 @@ def ending_together(ranks: Ranks | None, resume: str) -> Iterator[None]:
 
 
 def advise(ranks: Ranks | None, resume: str) -> None:
-    """Let the message about a rank that fails end with the command that goes on with the run."""
+    """Let the message about a rank that fails end with the command that resumes the run."""
     if ranks is not None and world.watchdog is not None:
         world.watchdog.advise(f"to resume after the last checkpoint:\n  {resume}")
 
@@ -102,7 +102,7 @@ def sharing(ranks: Ranks, config: Config) -> str:
 
 
 def check_same(ranks: Ranks | None, text: str) -> None:
-    """Refuse ranks with other configs than that of rank 0.
+    """Refuse ranks whose config differs from rank 0's.
 
     Raises:
         UsageError: if they differ.
@@ -128,7 +128,7 @@ def temporary(ranks: Ranks | None) -> Iterator[Path | None]:
         shutil.rmtree(path, ignore_errors=True)
 
 
-def copied(folder: RunFolder, place: Path | None, ranks: Ranks | None) -> RunFolder:
+def private_folder(folder: RunFolder, place: Path | None, ranks: Ranks | None) -> RunFolder:
     """Return a copy of a run folder in another place; the folder itself without one."""
     copy = folder
     if place is not None:

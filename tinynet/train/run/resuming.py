@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,13 +29,13 @@ from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.rules import MOST
 from tinynet.train.config.sections import Config
-from tinynet.train.config.validation import recorded
+from tinynet.train.config.values import Values, as_tree
 from tinynet.train.diagnose.changes import Drift
 from tinynet.train.run.interrupt import resumable
 from tinynet.train.run.processes import (
     advise,
     agreeing,
-    copied,
+    private_folder,
     sharing,
     temporary,
 )
@@ -98,14 +97,16 @@ class Change:
         return f"{self.key}: {shown[0]} -> {shown[1]}"
 
 
-def changes_of(before: str, now: str) -> list[Change]:
-    """Return the differences between two stored configs.
+def changes_of(before: Values, now: Values) -> list[Change]:
+    """Return the differences between the values of two configs.
 
     Example:
-        >>> [str(c) for c in changes_of("optimizer.lr = 0.1", "optimizer.lr = 0.2\\nrun.seed = 1")]
+        >>> from tinynet.train.config.values import read_values
+        >>> now = read_values("[optimizer]\\nlr = 0.2\\n[run]\\nseed = 1")
+        >>> [str(c) for c in changes_of(read_values("[optimizer]\\nlr = 0.1"), now)]
         ['optimizer.lr: 0.1 -> 0.2', 'run.seed: left out -> 1']
     """
-    old, new = (dict(_leaves(tomllib.loads(text))) for text in (before, now))
+    old, new = (dict(_leaves(as_tree(values))) for values in (before, now))
     paths = [*old, *(path for path in new if path not in old)]
     pairs = [(path, old.get(path), new.get(path)) for path in paths]
     return [Change(*one) for one in pairs if one[1] != one[2] and one[0] != ("run", "path")]
@@ -273,7 +274,7 @@ def resume(
     with contextlib.ExitStack() as stack:
         own = stack.enter_context(temporary(ranks))
         with agreeing(ranks):
-            folder = copied(folder, own, ranks)
+            folder = private_folder(folder, own, ranks)
             drift = Drift(folder)
             config = load_config(folder.config, overrides, stand_ins=drift.stand_ins)
             stack.enter_context(computing(config.run))
@@ -294,28 +295,27 @@ def _resume(
     ranks: Ranks | None,
     callbacks: Mapping[str, Any],
 ) -> Callable[[], Result]:
-    """Return what goes on with the run."""
+    """Return a function that resumes the run."""
     folder, record = drift.folder, drift.record
     if (found := newest_checkpoint(folder)) is None:
         drift.warn_of_damage()
         return _restart(folder, config, show, ranks, callbacks)
     path, saved = found
     drift.damage.pop(folder.metrics.name, None)  # cut_rows names the epochs
-    now = to_toml(config)
-    changes = changes_of(_in_full(saved["config"], drift), now)
+    changes = changes_of(_in_full(saved["config"], drift).values(), config.values())
     refuse_fixed(changes)
     _name_edits(drift, changes)
     parts = _built(config, saved, drift, force)
     parts.callbacks.add(callbacks)
     changed_values = ChangedValues(parts, changes)
-    text = now if changes else read_text(folder.config)
+    text = to_toml(config) if changes else read_text(folder.config)
     training = Training(parts, folder, text, show, saved, ranks, seconds_of(record, saved["step"]))
     changed_values.apply()
     _refuse_too_few_epochs(training)
     where = f"epoch {saved['epoch']}, step {saved['step']}"
     epochs = training.starting_point.epoch
-    kept = {"sealed": "files" in record, "complete": training.is_complete}
-    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, **kept)
+    complete = training.is_complete
+    training.storage.written = cut_rows(folder.metrics, saved["step"], epochs, complete=complete)
     if training.is_complete:
         _print(show, f"the run is complete ({where}); --set {training.limits.key}=N extends it")
         if problem := training.storage.finish(record | training.outcome("finished")):
@@ -398,11 +398,11 @@ def _restart(
     return functools.partial(training.train, record, recording)
 
 
-def _in_full(text: Any, drift: Drift) -> str:
+def _in_full(text: Any, drift: Drift) -> Config:
     """Return a stored config with the keys that have been added to tinynet drift."""
     folder = drift.folder
     source = parse(str(text).encode(), file=str(folder.config), folder=folder.path)
-    return to_toml(resolve(recorded(source), stand_ins=drift.stand_ins))
+    return resolve(source, stand_ins=drift.stand_ins)
 
 
 def _print(show: Show, *lines: str) -> None:

@@ -25,7 +25,6 @@ from tinynet.train.config.document import parse
 from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.sections import Config
-from tinynet.train.config.validation import recorded
 from tinynet.train.diagnose.changes import Drift, describe_set, recorded_figures
 from tinynet.train.diagnose.data_check import check_data
 from tinynet.train.loop.fit import evaluate
@@ -199,14 +198,14 @@ def load_run(place: str | Path, *, best: bool = False, data: bool = True) -> Tra
     drift = Drift(RunFolder(path.parent))
     config = config_in(saved, path, drift)
     if not data:
-        drift.warn(recorded_figures(config, saved))
+        drift.warn(recorded_figures(saved))
         model = build_model(config)
         _load_weights(model, saved, path)
         return Trained(model, config, path, saved, drift.changes)
     parts = build(config, saved.get("preprocessing"))
     check_vocabulary(parts.train_set, drift.folder, drift.damage)
     drift.compare(parts)
-    drift.warn(recorded_figures(parts.config, saved))
+    drift.warn(recorded_figures(saved))
     _load_weights(parts.model, saved, path)
     return Trained(parts.model, config, path, saved, drift.changes, parts)
 
@@ -226,7 +225,7 @@ def load_language_model(place: str | Path, *, best: bool = False) -> tuple[nn.Mo
     drift = Drift(RunFolder(path.parent))
     tokenizer = stored_tokenizer(drift.folder, drift.damage)
     config = config_in(saved, path, drift)
-    drift.warn(recorded_figures(config, saved))
+    drift.warn(recorded_figures(saved))
     model = build_model(config)
     _load_weights(model, saved, path)
     return model, tokenizer
@@ -236,8 +235,7 @@ def config_in(saved: Mapping[str, Any], path: Path, drift: Drift) -> Config:
     """Return the config in a checkpoint."""
     text = str(saved["config"]).encode()
     file = str(RunFolder(path.parent).config)
-    source = recorded(parse(text, file=file, folder=path.parent))
-    return resolve(source, stand_ins=drift.stand_ins)
+    return resolve(parse(text, file=file, folder=path.parent), stand_ins=drift.stand_ins)
 
 
 def _load_weights(model: nn.Module, saved: Mapping[str, Any], path: Path) -> None:
@@ -308,7 +306,7 @@ def evaluate_run(
             method=parts.method,
         )
     epoch, examples = trained.saved["epoch"], len(parts.sets[on])
-    then = recorded_figures(config, trained.saved).get(on) if trained.changes else None
+    then = recorded_figures(trained.saved).get(on) if trained.changes else None
     if json:
         content = {"checkpoint": str(trained.checkpoint), "epoch": epoch, on: metrics}
         print(as_json({**content, **({"recorded": then} if then else {})}))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import tomllib
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_json
 from tinynet.train.base.run_folder import RunFolder, StorageWarning
 from tinynet.train.base.writing import write_json
+from tinynet.train.config.values import as_tree, read_values
 from tinynet.train.store.provenance import version
 from tinynet.train.trackers.tracking import TrackedRun, Tracking
 
@@ -59,7 +59,7 @@ def _described(path: Path, config: str, record: Mapping[str, Any], first_step: i
         if (top.parent / f"{kind}.json").is_file():
             name, group, top = top.name, top.parent.name, top.parent.parent
             about[kind] = group
-    values = tomllib.loads(config)
+    values = as_tree(read_values(config))
     return TrackedRun(name, top.name, group, top.parent, values, about, "", first_step)
 
 

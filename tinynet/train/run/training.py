@@ -21,14 +21,15 @@ from tinynet.train.base.checkpoint_file import CheckpointError, row_with_checksu
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import recorded_warnings
-from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.diagnose.changes import input_files
+from tinynet.train.loop.callback import Entry, Moment
 from tinynet.train.loop.fit import Step, fit
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on, rates
 from tinynet.train.metrics.regression import PoorFitWarning, doubt
-from tinynet.train.observe.board_log import BoardLog
+from tinynet.train.observe.board_log import BoardLog, Tracked
 from tinynet.train.observe.progress import ProgressPrinter, as_json, showing
 from tinynet.train.run.compilation import Compilation
-from tinynet.train.run.inputs import input_files
 from tinynet.train.run.interrupt import StopRequest
 from tinynet.train.run.measures import LoggedNorms, Measures
 from tinynet.train.run.processes import ending_together
@@ -41,7 +42,7 @@ from tinynet.train.step.task import check_weights
 from tinynet.train.step.totals import Totals
 from tinynet.train.store.provenance import Spending
 from tinynet.train.store.response import Incidents, error_text
-from tinynet.train.store.state import StartingPoint, load_state, state_of, states_of
+from tinynet.train.store.state import Registry, StartingPoint
 from tinynet.train.store.storage import Storage
 from tinynet.train.trackers.tracking import Tracking
 
@@ -84,25 +85,30 @@ class Training:
         self.totals = Totals()
         self.best = Best(config.evaluation, parts.method.compares, parts.selection)
         self.average = average_of(parts)
+        self.preprocessing = preprocessing_of(parts)
         self.norms = LoggedNorms(parts.updaters, config.log.norms)
         self.compilation = Compilation()
         self.measures = Measures(parts, self.compilation, self.average, self.ranks)
+        self.states = Registry(parts, best=self.best, ema=self.average, totals=self.totals)
         self.starting_point = StartingPoint()
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
-        self.preprocessing = preprocessing_of(parts)
         self.saved_at = time.monotonic()
         self.tracking = Tracking()
-        self.log: BoardLog | None = None
         if saved is not None:
-            self.starting_point = load_state(parts, saved, self.average, self.best, self.totals)
+            self.starting_point = self.states.load(saved)
             self.incidents.skipped = saved["skipped"]
             self.limits.check(saved["step"])
             self.measures.load(saved, tests=self.is_complete)
         early = self.is_complete and not self.limits.is_last(self.starting_point.epoch)
         self.stopped_by: int | str | None = self.reason_to_stop if early else None
 
-    epoch = -1
+    log: BoardLog | None = None
+    trackers: Tracked
+    epoch = shown_epoch = -1
+    examples = 0
+    """Those of the last step."""
+
     measured_at = 0
     """The number of steps before the last evaluation in this process."""
 
@@ -122,6 +128,7 @@ class Training:
             try:
                 self.record_inputs(record)
                 log = self.log = self.open_log(record)
+                self.callbacks.insert(0, *self.own_callbacks(log))
                 if recording is not None:
                     log.log_graph(recording)
                 start = self.starting_point
@@ -174,7 +181,21 @@ class Training:
         trackers = self.parts.trackers if self.is_first else {}
         begun = self.starting_point.step
         self.tracking = track(trackers, self.folder, self.config_text, record, begun)
-        return BoardLog(self.folder.path, self.parts, step, position, self.tracking)
+        own = self.norms.figures, self.measures.confusion_matrix
+        return BoardLog(self.folder.path, self.parts, *own, step, position)
+
+    def own_callbacks(self, log: BoardLog) -> list[Entry]:
+        """Return what the run itself puts before the callbacks of the config and the caller.
+
+        An error in one of them ends the run: trackers and the writer of events keep theirs from it.
+        """
+        self.trackers = Tracked(self.parts.config, self.norms.figures, self.tracking)
+        return [
+            Entry({"on_step_end": self.count_step}),
+            Entry({"on_step_end": self.show_step, "on_epoch_end": self.show_epoch}),
+            Entry(log),
+            Entry(self.trackers),
+        ]
 
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""
@@ -246,15 +267,13 @@ class Training:
             hints=config.run.hints,
         ):
             stopping = self.signal_of(stop)  # read once: it may change at any moment
-            self.count_step(step)
-            log.log_step(step, self.norms.figures)
             is_end = self.limits.see(step.number + 1) is not None or step.ends_epoch
             saving = is_end or stopping is not None or self.is_time_to_save(step)
             if saving:
                 where = Place(step.epoch, step.number, step.batch, len(parts.train_batches))
                 check_weights(parts.model, parts.updaters, where)
             if is_end:
-                self.end_epoch(log, step)
+                self.end_epoch(step)
             is_last = step.ends_epoch and self.limits.is_last(step.epoch + 1)
             over = is_end and (is_last or self.reason_to_stop is not None)
             if over:
@@ -276,15 +295,15 @@ class Training:
             return stop.signal
         return self.ranks.largest(stop.signal or 0) or None
 
-    def count_step(self, step: Step) -> None:
-        """Add a step to the moving average, the totals and the progress."""
+    def count_step(self, at: Moment) -> None:
+        """Add a step to the moving average and the totals."""
+        step = at.last
         if self.average is not None and step.batches:
             self.average.update(step.ends_epoch, step.epoch)
         if step.epoch != self.epoch:
             self.epoch = step.epoch
             if step.epoch != self.starting_point.epoch or not self.starting_point.batch:
-                self.totals = Totals()
-            self.progress.start_epoch(step.epoch, self.totals.examples)
+                self.totals.clear()
         norms = self.norms.figures()
         shares = [self.totals.share_of(batch) for batch in step.batches]
         shares = [share._replace(losses={**share.losses, **norms}) for share in shares]
@@ -292,23 +311,33 @@ class Training:
             shares = self.ranks.in_order(shares, step.count)
         for share in shares:
             self.totals.take(share)
-        self.progress.update(sum(share.examples for share in shares), self.epoch_figures(step))
+        self.examples = sum(share.examples for share in shares)
 
-    def end_epoch(self, log: BoardLog, step: Step) -> None:
-        """Evaluate if it is time, then print and log the figures of the epoch, or of its part."""
+    def show_step(self, at: Moment) -> None:
+        """Show the progress within an epoch."""
+        if at.last.epoch != self.shown_epoch:
+            self.shown_epoch = at.last.epoch
+            self.progress.start_epoch(at.last.epoch, self.totals.examples - self.examples)
+        self.progress.update(self.examples, self.epoch_figures(at.last))
+
+    def show_epoch(self, at: Moment) -> None:
+        """Show the figures of an epoch, unless the run has failed in it."""
+        if at.figures:
+            self.progress.finish_epoch(at.last.epoch, at.last.number, at.figures)
+
+    def end_epoch(self, step: Step) -> None:
+        """Evaluate if it is time, then pass on the figures of the epoch, or of its part."""
         run = self.parts.config.run
         found: dict[str, float] = {}
         is_last = self.limits.is_last(step.epoch + 1) or self.limits.reason is not None
         if is_last or (step.epoch + 1) % run.eval_every == 0:
             with self.measures.weights():
-                measured, self.measured_at = self.evaluate(log, step), step.number + 1
+                measured, self.measured_at = self.evaluate(), step.number + 1
                 if self.best.see(measured, step.epoch + 1):
                     self.storage.set_best(self.evaluation_state(step))
             found = figures_on(self.parts.selection, measured)
             self.parts.update_plateau_schedules(measured)
         figures = self.epoch_figures(step, found)
-        self.progress.finish_epoch(step.epoch, step.number, figures)
-        log.log_epoch(step, figures, found)
         self.callbacks.end_epoch(figures)
         self.add_row({"epoch": step.epoch + 1, "step": step.number, **figures})
 
@@ -338,7 +367,8 @@ class Training:
     def save_checkpoint(self, log: BoardLog, step: Step) -> None:
         """Write a checkpoint, and flush the events for TensorBoard."""
         position = log.flush()  # what follows it is dropped if the run is extended
-        log.log_tests(step, self.measures.tests)
+        for figures in (log, self.trackers):
+            figures.put_tests(step, self.measures.tests)
         if self.is_first:
             self.storage.commit(self.checkpoint_state(step), position, self.limits.seconds)
         self.saved_at = time.monotonic()
@@ -355,14 +385,9 @@ class Training:
             text = f"the end of the run cannot be saved in {self.folder.path}: the disk is full, or"
             raise CheckpointError(f"{text} cannot be written to (see the warning)")
 
-    def evaluate(self, log: BoardLog, step: Step) -> dict[str, float]:
-        """Return the figures of the set that selects; log images and samples, call callbacks."""
-        config = self.parts.config
-        totals = self.measures.on(self.parts.selection)
-        log.log_confusion_matrix(totals.confusion_matrix(), step)
-        if config.evaluation.samples:
-            log.log_samples(config.evaluation.samples, step)
-        figures = self.measures.decide(totals)
+    def evaluate(self) -> dict[str, float]:
+        """Return the figures of the set that selects; call callbacks."""
+        figures = self.measures.decide()
         self.callbacks.evaluated(figures, self.parts.selection)
         return figures
 
@@ -390,6 +415,7 @@ class Training:
 
     def checkpoint_state(self, step: Step) -> dict[str, Any]:
         """Return the state that resuming the run needs."""
-        own = {"best": self.best.state_dict(), "ema": state_of(self.average)}
-        totals = None if step.ends_epoch else self.totals.state_dict()
-        return {**self.evaluation_state(step), **own, **states_of(self.parts), "totals": totals}
+        states = self.states.state_dict()
+        if step.ends_epoch:
+            states["totals"] = None  # those of the next epoch begin at 0
+        return {**self.evaluation_state(step), **states}

@@ -15,12 +15,10 @@ from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.graph import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.train.assemble.build import Parts, copied, first_batch
-from tinynet.train.assemble.optimizers import updaters_for
-from tinynet.train.assemble.trial import recorded_step
-from tinynet.train.loop.callback import dataset_attribute
+from tinynet.train.assemble.build import Parts, first_batch
+from tinynet.train.assemble.rehearsal import Rehearsal, rehearsal
+from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.metric import UnsuitableError
-from tinynet.train.step.seeds import isolated
 from tinynet.train.step.task import as_evaluated
 from tinynet.train.step.totals import Totals
 from tinynet.train.store.state import weights_of
@@ -87,16 +85,16 @@ def examine(parts: Parts, saved: Mapping[str, Any]) -> Examination:
         parts: the objects of the config; their model may have any weights, and keeps them.
         saved: the checkpoint.
     """
-    with warnings.catch_warnings(), isolated(parts.config.run.seed, "report"):
+    with warnings.catch_warnings(), rehearsal(parts, "report") as tried:
         warnings.simplefilter("ignore")  # training has given them
-        model = copied(parts)
+        model = tried.model
         model.load_state_dict(weights_of(saved))
         found = Examination(parts)
         found.weights = {n: p.detach().numpy().copy() for n, p in model.named_parameters()}
         with as_evaluated(model, parts.config.run.seed):
             if parts.method.compares:
                 _answer(found, model)
-        _take_step(found, model)
+        _take_step(found, tried)
     return found
 
 
@@ -190,14 +188,12 @@ def _answer_of(parts: Parts, model: nn.Module, index: int, loss: float | None) -
     return Answer(index, inputs, original(target), original(model(inputs)), loss)
 
 
-def _take_step(found: Examination, model: nn.Module) -> None:
+def _take_step(found: Examination, tried: Rehearsal) -> None:
     """Take one more training step of the model, for its gradients and its graph."""
-    parts = found.parts
-    batch = first_batch(parts, parts.train_set, parts.config.data.batch_size)
-    recording = recorded_step(parts, model, updaters_for(parts.config, model), batch)
+    recording = tried.record()
     found.gradients = {
         name: (grad._values() if grad.is_sparse else grad).detach().numpy().copy()
-        for name, parameter in model.named_parameters()
+        for name, parameter in tried.model.named_parameters()
         if (grad := parameter.grad) is not None
     }
     if recording is not None:

@@ -14,6 +14,7 @@ from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_rows, read_text
 from tinynet.train.base.run_folder import RunFolder, no_run
 from tinynet.train.base.run_record import parse_record
+from tinynet.train.config.values import Values, read_values
 from tinynet.train.diagnose.changes import run_damage
 from tinynet.train.metrics.criterion import SETS, is_test, selection_of
 from tinynet.train.show.examination import Examination
@@ -33,8 +34,8 @@ class RunData:
     """The figures of each epoch, from ``metrics.jsonl``; without the rows of the tests at the end.
     """
 
-    config: str
-    """The text of ``config.toml``: each value with its origin in a comment."""
+    config: Values
+    """The values of ``config.toml``, with their origins."""
 
     damage: Mapping[str, str]
     """The files of the folder that have changed: name -> problem."""
@@ -71,7 +72,7 @@ class RunData:
 
     @property
     def name(self) -> str:
-        """The name of the run: its folder, in that of its config."""
+        """The run's name: CONFIG/RUN, its folder inside the config's folder."""
         path = self.folder.path.absolute()
         return f"{path.parent.name}/{path.name}"
 
@@ -98,7 +99,7 @@ def read_run(path: Path, model: Examination | None = None, missing: str = "") ->
         record = parse_record(folder)
         if "status" not in record:
             raise TrainError(f"{folder.record} is damaged: it has no status")
-        config = read_text(folder.config)
+        config = read_values(read_text(folder.config))
     except FileNotFoundError as error:
         raise no_run(path, Path(error.filename).name) from None
     damage = run_damage(folder, record)

@@ -5,12 +5,17 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tinynet import random as generator
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.random import Generator
+
+_MOST = 1000  # members of a list that are looked at
 
 
 def derive(seed: int, purpose: str) -> int:
@@ -73,3 +78,44 @@ def isolated(seed: int = 0, purpose: str = "evaluation") -> Iterator[None]:
             yield
     finally:
         set_states(saved)
+
+
+@contextlib.contextmanager
+def undisturbed(examples: Any, seed: int, purpose: str = "check") -> Iterator[None]:
+    """As `isolated`; restore also the random streams that a data set, or each of several, holds."""
+    restorers = [_restorer(generator) for generator in _generators(examples, set())]
+    try:
+        with isolated(seed, purpose):
+            yield
+    finally:
+        for restore in restorers:
+            restore()
+
+
+def _restorer(generator: Any) -> Callable[[], object]:
+    """Return a function that restores the current state of a generator."""
+    if isinstance(generator, np.random.Generator):
+        bits = generator.bit_generator
+        return partial(setattr, bits, "state", bits.state)
+    if isinstance(generator, random.Random):
+        return partial(generator.setstate, generator.getstate())
+    return partial(generator.set_state, generator.get_state())
+
+
+def _generators(value: Any, seen: set[int]) -> Iterator[Any]:
+    """Yield the generators in the attributes of an object, recursively."""
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, (Generator, np.random.Generator, np.random.RandomState, random.Random)):
+        yield value
+        return
+    if isinstance(value, (Tensor, np.ndarray, str, bytes, type, int, float)):
+        return
+    inside: Iterable[Any] = ()
+    if isinstance(value, Mapping):
+        inside = value.values() if len(value) <= _MOST else ()
+    elif isinstance(value, (list, tuple, set)):
+        inside = value if len(value) <= _MOST else ()  # longer ones hold indices and samples
+    for member in [*inside, *getattr(value, "__dict__", {}).values()]:
+        yield from _generators(member, seen)

@@ -38,11 +38,16 @@ class Totals:
     """
 
     def __init__(self, metrics: Sequence[str | Own] | None = None) -> None:
-        self.examples = 0
-        self._losses: dict[str, float] = {}
         self._optional = metrics is None
         names = ["accuracy"] if metrics is None else metrics
-        self._metrics = {name_of(metric): _known(metric) for metric in names}
+        self._all = {name_of(metric): _known(metric) for metric in names}
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin again with no examples."""
+        self.examples = 0
+        self._losses: dict[str, float] = {}
+        self._metrics = dict(self._all)
         self._sums: dict[str, Any] = dict.fromkeys(self._metrics, 0)
 
     def add(

@@ -1,17 +1,15 @@
-"""Loading the state of a run from a checkpoint."""
+"""The state of a run in its checkpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from tinynet.train.assemble.averages import MovingAverage, WeightAverage
-from tinynet.train.assemble.best import Best
+from tinynet.optim import Optimizer
 from tinynet.train.assemble.build import Parts
 from tinynet.train.base.problems import UsageError
 from tinynet.train.step import seeds
-from tinynet.train.step.totals import Totals
 
 
 @dataclass(frozen=True)
@@ -26,23 +24,91 @@ class StartingPoint:
     """The number of completed batches of the epoch."""
 
 
-def state_of(part: Any) -> dict[str, Any] | None:
-    """Return the ``state_dict`` of an object, or None if it has none."""
-    return part.state_dict() if hasattr(part, "state_dict") else None
+class HasState(Protocol):
+    """An object whose state a checkpoint holds."""
+
+    def state_dict(self) -> Any: ...
+
+    def load_state_dict(self, state: Any) -> object: ...
 
 
-def states_of(parts: Parts) -> dict[str, Any]:
-    """Return the states of the objects of a config, for a checkpoint."""
-    callbacks = parts.callbacks.state_dict()
-    return {
-        "optimizers": {name: u.optimizer.state_dict() for name, u in parts.updaters.items()},
-        "schedules": {name: state_of(u.schedule) for name, u in parts.updaters.items()},
-        "method": parts.method.state_dict(),
-        "loss": state_of(parts.loss),
-        "generators": seeds.get_states(),
-        "loader": parts.train_batches.state_dict(),
-        **({"callbacks": callbacks} if callbacks else {}),
-    }
+class Registry:
+    """All that a checkpoint holds besides the position of the run: each object by its key.
+
+    A new stateful part of a run is one entry here. The state of an object that is None or has none,
+    such as a loss that is a function, is None.
+
+    Args:
+        parts: the objects of a config.
+        own: those of the run: the average of the weights, the best evaluation, the totals.
+    """
+
+    def __init__(self, parts: Parts, **own: HasState | None) -> None:
+        updaters = parts.updaters.items()
+        self._batches = parts.train_batches
+        self._entries: dict[str, Any] = {
+            "model": parts.model,
+            **own,
+            "optimizers": _Each({name: updater.optimizer for name, updater in updaters}),
+            "schedules": _Each({name: updater.schedule for name, updater in updaters}),
+            "method": parts.method,
+            "loss": parts.loss,
+            "loader": self._batches,
+            "callbacks": parts.callbacks,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the states by their keys, and those of the random generators."""
+        states = {key: _state_of(entry) for key, entry in self._entries.items()}
+        if not states["callbacks"]:
+            del states["callbacks"]
+        return states | {"generators": seeds.get_states()}
+
+    def load(self, saved: Mapping[str, Any]) -> StartingPoint:
+        """Load the states of a checkpoint, and return the position at which training resumes.
+
+        Raises:
+            UsageError: if the checkpoint does not fit the objects of the config.
+        """
+        try:
+            for key, entry in self._entries.items():
+                _load(entry, saved.get(key) if key == "callbacks" else saved[key])
+            if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:
+                for _ in self._batches:  # end the pass, which has no batches left
+                    raise ValueError("there are batches left of an epoch that is complete")
+        except (RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
+            raise UsageError(
+                "the checkpoint does not fit the current config of the run. "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        seeds.set_states(saved["generators"])  # last: ending the pass may draw numbers
+        done = saved["epoch"] if saved["epoch_is_complete"] else saved["epoch"] - 1
+        return StartingPoint(done, saved["step"], saved["batch"])
+
+
+class _Each:
+    """Several objects by name as one, such as the optimizers."""
+
+    def __init__(self, objects: Mapping[str, Any]) -> None:
+        self._objects = objects
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: _state_of(one) for name, one in self._objects.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        for name, one in self._objects.items():
+            _load(one, state[name])
+            if isinstance(one, Optimizer):
+                one.stepped = True  # schedules warn if they precede the optimizer
+
+
+def _state_of(entry: Any) -> Any:
+    return entry.state_dict() if hasattr(entry, "state_dict") else None
+
+
+def _load(entry: Any, state: Any) -> None:
+    if entry is not None and state is not None:
+        entry.load_state_dict(state)
 
 
 def moment_of(saved: Mapping[str, Any]) -> str:
@@ -55,62 +121,7 @@ def moment_of(saved: Mapping[str, Any]) -> str:
         'step 23, within epoch 1'
     """
     epoch = f"epoch {saved['epoch']}"
-    return (
-        epoch if saved.get("epoch_is_complete", True) else f"step {saved['step']}, within {epoch}"
-    )
-
-
-def load_state(
-    parts: Parts,
-    saved: Mapping[str, Any],
-    average: MovingAverage | WeightAverage | None,
-    best: Best,
-    totals: Totals,
-) -> StartingPoint:
-    """Load the state of a checkpoint, and return the position at which training resumes.
-
-    Raises:
-        UsageError: if the checkpoint does not fit the objects of the config.
-    """
-    try:
-        parts.model.load_state_dict(saved["model"])
-        for name, updater in parts.updaters.items():
-            updater.optimizer.load_state_dict(saved["optimizers"][name])
-            updater.optimizer.stepped = True  # schedules warn if they precede the optimizer
-            _load_part(updater.schedule, saved["schedules"][name])
-        _load_part(parts.method, saved["method"])
-        _load_part(parts.loss, saved["loss"])
-        _load_part(average, saved["ema"])
-        _load_part(totals, saved["totals"])
-        _load_part(parts.callbacks, saved.get("callbacks"))
-        best.load_state_dict(saved["best"])
-        _set_loader_position(parts, saved)
-    except (RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise UsageError(
-            "the checkpoint does not fit the current config of the run. "
-            f"{type(error).__name__}: {error}"
-        ) from error
-    seeds.set_states(saved["generators"])
-    done = saved["epoch"] if saved["epoch_is_complete"] else saved["epoch"] - 1
-    return StartingPoint(done, saved["step"], saved["batch"])
-
-
-def _load_part(part: Any, state: Mapping[str, Any] | None) -> None:
-    if part is not None and state is not None:
-        part.load_state_dict(state)
-
-
-def _set_loader_position(parts: Parts, saved: Mapping[str, Any]) -> None:
-    """Set the loader to the next batch."""
-    if saved["loader"] is None:  # version 1
-        if not saved["epoch_is_complete"]:
-            raise ValueError("it was written in the middle of an epoch by an older version")
-        parts.shuffle.load_state_dict(saved["generators"]["shuffle"])
-        return
-    parts.train_batches.load_state_dict(saved["loader"])
-    if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:
-        for _ in parts.train_batches:  # end the pass, which has no batches left
-            raise ValueError("there are batches left of an epoch that is complete")
+    return epoch if saved["epoch_is_complete"] else f"step {saved['step']}, within {epoch}"
 
 
 def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:

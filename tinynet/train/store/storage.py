@@ -270,7 +270,6 @@ def cut_rows(
     step: int,
     epochs: int | None = None,
     *,
-    sealed: bool = False,
     complete: bool = False,
 ) -> list[str]:
     """Remove the rows of ``metrics.jsonl`` from a step on, and those of the end of a run.
@@ -280,7 +279,6 @@ def cut_rows(
         step: the first step whose rows are removed.
         epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
             old file beside the new one. None if it is unknown.
-        sealed: whether each row must have a checksum.
         complete: whether to keep the rows of the end: those of the test set, and that of an epoch
             which a limit of the run left incomplete.
 
@@ -291,7 +289,7 @@ def cut_rows(
         text = read_text(path)
     except FileNotFoundError:
         text = ""
-    rows = [row for line in text.splitlines() if (row := row_of(line, must=sealed))]
+    rows = [row for line in text.splitlines() if (row := row_of(line))]
     rows = [row for row in rows if isinstance(row.get("step"), int) and row["step"] < step]
     lost = {*range(1, (epochs or 0) + 1)} - {row.get("epoch") for row in rows if not is_test(row)}
     if lost:

@@ -10,7 +10,7 @@ from tinynet.data import FormatError, Tokenizer
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.reading import read_bytes
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.exhibits import dataset_attribute
+from tinynet.train.loop.source import dataset_attribute
 
 
 def vocabulary_files(train_set: Any, folder: RunFolder) -> dict[str, bytes]:

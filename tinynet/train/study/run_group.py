@@ -29,9 +29,9 @@ from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageE
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import parse_record
 from tinynet.train.config.document import toml_or_text
-from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
+from tinynet.train.config.values import text_of
 from tinynet.train.metrics.criterion import SETS, selection_of
 from tinynet.train.run.interrupt import StopRequest, signal_name
 from tinynet.train.run.runner import prepare
@@ -143,9 +143,9 @@ def check_all(
 
 
 def resolved_text(config: str, assignments: Iterable[str]) -> str:
-    """Return a config in full, without its comments, which hold paths."""
+    """Return a config in full, without the origins of its values, which hold paths."""
     resolved = load_config(Path(config).absolute(), [*assignments])
-    return "\n".join(line.partition("  # ")[0].rstrip() for line in to_toml(resolved).splitlines())
+    return text_of(resolved.values(), resolved.file, with_origins=False).rstrip()
 
 
 def outcome_of(group: RunGroup, point: Point) -> Outcome:

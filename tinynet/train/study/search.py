@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.assemble.best import Best
-from tinynet.train.assemble.build import first_batch
 from tinynet.train.assemble.limits import PRUNED
+from tinynet.train.assemble.rehearsal import rehearsal
 from tinynet.train.base.problems import Origin, Problems, UsageError
 from tinynet.train.base.reading import read_json, read_rows
 from tinynet.train.base.run_folder import RunFolder
@@ -25,10 +25,8 @@ from tinynet.train.base.table import brief
 from tinynet.train.base.writing import locked, write_json
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
-from tinynet.train.loop.fit import evaluate
 from tinynet.train.metrics.criterion import Criterion, figures_on
 from tinynet.train.run.runner import prepare
-from tinynet.train.step.seeds import isolated
 from tinynet.train.store.provenance import surroundings
 from tinynet.train.study.run_group import (
     Outcome,
@@ -147,15 +145,8 @@ def _size(space: Iterable[Dimension]) -> int:
 def _criterion(config: Config) -> tuple[Criterion, str]:
     """Return what decides which weights of a run are best, and the name of its data set."""
     parts = prepare(config)
-    with isolated(config.run.seed, "trial"):
-        figures = evaluate(
-            parts.model,
-            parts.loss,
-            [first_batch(parts, parts.sets[parts.selection], config.data.batch_size)],
-            metrics=parts.metrics,
-            seed=config.run.seed,
-            method=parts.method,
-        )
+    with rehearsal(parts) as tried:
+        figures = tried.figures(parts.sets[parts.selection])
     criterion = Best(config.evaluation, parts.method.compares).criterion(figures)
     if criterion is None:
         listed = ", ".join(figures)
@@ -188,8 +179,7 @@ def open_search(folder: Path) -> Search:
         record = read_json(folder / RECORD)
         space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
         names = [field.name for field in dataclasses.fields(Plan)]
-        own = {"selected_on": "test", **record}  # older versions had no validation sets
-        own = {name: own[name] for name in names}
+        own = {name: record[name] for name in names}
         plan = Plan(**(own | {"space": space}))
         runs = RunGroup(folder, str(record["config"]), tuple(record["settings"]))
         before = record["resolved"]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping
 from typing import Any
 
 from tinynet.board.graphs.formats import size
 from tinynet.core.printing import quantity
+from tinynet.train.base.toml_text import dotted
+from tinynet.train.config.values import DEFAULT, Value, tables_of
 from tinynet.train.diagnose.explanation import fatal_reports, post_mortems, status_with_cause
 from tinynet.train.incidents.post_mortem import read_report
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
@@ -48,7 +49,7 @@ def overview(run: RunData) -> Html:
 
 
 def _cost(spent: Mapping[str, Any]) -> dict[str, str]:
-    """Return what the run has cost; older versions did not record it."""
+    """Return what the run has cost, if it has ended."""
     times = {"duration": spent.get("seconds"), "processor time": spent.get("cpu_seconds")}
     found = {name: duration_text(value) for name, value in times.items() if value is not None}
     peak = spent.get("peak_bytes")
@@ -69,19 +70,13 @@ def _tone(record: Mapping[str, Any]) -> str | None:
 # The config, with the origin of each value.
 
 
-_SECTION = re.compile(r"\[([^\[\]=]+)\]")
-Row = tuple[str, str, str]
-DEFAULT = "default"
-"""The origin of a value that no config and no option sets."""
-
-
 def config(run: RunData) -> Html:
     """Return a table per section: what was chosen, and the defaults below it."""
     shown = []
-    for name, rows in sections_of(run.config).items():
-        chosen = [row for row in rows if row[2] != DEFAULT]
-        defaults = [row for row in rows if row[2] == DEFAULT]
-        shown.append(element("h3", name))
+    for name, rows in tables_of(run.config).items():
+        chosen = {key: value for key, value in rows.items() if value.origin != DEFAULT}
+        defaults = {key: value for key, value in rows.items() if value.origin == DEFAULT}
+        shown.append(element("h3", dotted(name)))
         if chosen:
             shown.append(_config_table(chosen))
         if defaults:
@@ -89,32 +84,12 @@ def config(run: RunData) -> Html:
     return element("div", *shown, class_="config")
 
 
-def sections_of(text: str) -> dict[str, list[Row]]:
-    """Return the keys, values and origins of each section of ``config.toml``.
-
-    Example:
-        >>> sections_of("[run]\\nseed = 1  # digits.toml:3\\n")
-        {'run': [('seed', '1', 'digits.toml:3')]}
-    """
-    found: dict[str, list[Row]] = {}
-    rows: list[Row] = []
-    for line in text.splitlines():
-        heading = _SECTION.fullmatch(line.strip())
-        if heading:
-            rows = found.setdefault(heading[1], [])
-            continue
-        assignment, _, origin = line.removeprefix("# ").rpartition("  # ")
-        key, equals, value = assignment.partition(" = ")
-        if equals:
-            rows.append((key.strip(), value.strip(), origin.strip()))
-    return found
-
-
-def _config_table(rows: list[Row]) -> Html:
-    return table(
-        ["key", "value", "origin"],
-        [(element("code", key), element("code", value), origin) for key, value, origin in rows],
-    )
+def _config_table(values: Mapping[str, Value]) -> Html:
+    rows = [
+        (element("code", dotted([key])), element("code", value.text), value.origin)
+        for key, value in values.items()
+    ]
+    return table(["key", "value", "origin"], rows)
 
 
 # ---- environment --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from tinynet.train.base.table import brief, distinct
+from tinynet.train.base.toml_text import dotted
+from tinynet.train.config.values import DEFAULT, Value
 from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
 from tinynet.train.show.page import Html, element
 from tinynet.train.show.run_data import RunData, finite
-from tinynet.train.show.sections.overview import DEFAULT, sections_of
 from tinynet.train.study.search import Results
 from tinynet.train.study.space import short_keys
 
@@ -37,8 +39,10 @@ class Comparison:
         A key with only defaults differs because of another, such as the type of an optimizer.
         """
         configs = [_values(run) for run in self.runs]
-        keys = dict.fromkeys(key for run in self.runs for key in _chosen(run))
-        found = {key: [config.get(key, "") for config in configs] for key in keys}
+        chosen = [[k for k, value in c.items() if value.origin != DEFAULT] for c in configs]
+        keys = dict.fromkeys(itertools.chain(*chosen))
+        left_out = Value("", DEFAULT)
+        found = {key: [config.get(key, left_out).text for config in configs] for key in keys}
         differ = {key: values for key, values in found.items() if len({*values}) > 1}
         return {key: values for key, values in differ.items() if key not in _NOT_COMPARED}
 
@@ -73,8 +77,9 @@ class Comparison:
         for criterion in (recorded_criterion(run.record) for run in self.runs):
             if criterion is not None and criterion.figure in self._names:
                 return criterion
-        monitor = _values(self.runs[0]).get("evaluation.monitor", "").strip("\"'")
-        return criterion_of(self._names, monitor=monitor if monitor in self._names else "")
+        chosen = self.runs[0].config.get(("evaluation", "monitor"))
+        monitor = chosen.value if chosen and chosen.value in self._names else ""
+        return criterion_of(self._names, monitor=monitor)
 
     @functools.cached_property
     def figures(self) -> list[str]:
@@ -123,15 +128,6 @@ class Comparison:
         return quote(Path(os.path.relpath(run.folder.report, self.page.parent)).as_posix())
 
 
-def _chosen(run: RunData) -> list[str]:
-    """Return the keys of a config that are not defaults."""
-    sections = sections_of(run.config).items()
-    return [
-        f"{name}.{key}" for name, rows in sections for key, _, origin in rows if origin != DEFAULT
-    ]
-
-
-def _values(run: RunData) -> dict[str, str]:
-    """Return the values of a config, as TOML texts by dotted key."""
-    sections = sections_of(run.config).items()
-    return {f"{name}.{key}": value for name, rows in sections for key, value, _ in rows}
+def _values(run: RunData) -> dict[str, Value]:
+    """Return the values of a config by dotted key."""
+    return {dotted(path): value for path, value in run.config.items()}

@@ -5,13 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from tinynet.core.printing import quantity
 from tinynet.train.base.table import brief, distinct
+from tinynet.train.config.document import toml_or_text
 from tinynet.train.diagnose.explanation import status_with_cause
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import figure_text
@@ -238,7 +237,7 @@ def _values_text(compared: Comparison, number: int) -> str:
 
 def _axis(name: str, texts: Sequence[str]) -> tuple[Axis, list[float]]:
     """Return the axis of a key, and the places of the values on it."""
-    parsed = [_parsed(text) for text in texts]
+    parsed = [*map(toml_or_text, texts)]
     numbers = [v for v in parsed if isinstance(v, int | float) and not isinstance(v, bool)]
     if len(numbers) < len(texts):
         return _categories(name, texts)
@@ -261,13 +260,6 @@ def _scaled(values: Sequence[float]) -> list[float]:
     """Return values scaled to the range from 0 to 1."""
     low, high = min(values), max(values)
     return [(value - low) / (high - low) if high > low else 0.5 for value in values]
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 COMPARISON: tuple[Section[Comparison], ...] = (

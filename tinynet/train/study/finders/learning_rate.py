@@ -15,21 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tinynet.train.assemble.build import Parts, copied
 from tinynet.train.assemble.computing import computing
-from tinynet.train.assemble.optimizers import component_of, updaters_for
+from tinynet.train.assemble.optimizers import component_of
+from tinynet.train.assemble.rehearsal import Rehearsal, rehearsal
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import UsageError, did_you_mean, one_of
 from tinynet.train.base.toml_text import dotted, toml_value
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.diagnose.data_check import check_data
-from tinynet.train.loop.fit import Step, fit
+from tinynet.train.loop.fit import Step
 from tinynet.train.observe.progress import counted
 from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.runner import prepare
 from tinynet.train.step.nonfinite import NonFiniteError
-from tinynet.train.step.seeds import isolated
 from tinynet.train.step.task import Updater
 from tinynet.train.study.finders.curve import Divergence, Suggestions, grid, smoothed, suggestions
 
@@ -280,14 +279,11 @@ def range_test(
         name: the optimizer to vary; None for all.
         bar: whether to show a bar on a terminal.
     """
-    with computing(config.run), isolated(config.run.seed, "training"):
-        parts = prepare(config)
-        model = copied(parts)
-        updaters = updaters_for(config, model)
-        varied = Rates(config, updaters, name)  # refuses before anything takes time
-        check_data(parts)
-        trial(parts)
-        steps = _steps(parts, model, updaters, varied, rates)
+    with computing(config.run), rehearsal(prepare(config), "training") as tried:
+        varied = Rates(config, tried.updaters, name)  # refuses before anything takes time
+        check_data(tried.parts)
+        trial(tried.parts)
+        steps = _steps(tried, varied, rates)
         with contextlib.closing(steps), counted(len(rates), "step", bar) as count:
             losses, ended = _losses(steps, name, count)
     reach = max(_LEAST, len(rates) // _WINDOW)
@@ -307,20 +303,13 @@ def range_test(
     )
 
 
-def _steps(
-    parts: Parts, model: Any, updaters: Any, varied: Rates, rates: list[float]
-) -> Generator[Step, None, None]:
+def _steps(tried: Rehearsal, varied: Rates, rates: list[float]) -> Generator[Step, None, None]:
     """Yield a training step at each rate."""
-    config = parts.config
+    parts = tried.parts
+    compiler = parts.config.run.compile and Compilation().function
     following = iter(rates)
     varied.set(next(following))
-    for step in fit(
-        *(model, parts.loss, updaters, parts.train_batches, itertools.count()),
-        accumulate=config.optimizer.accumulate,
-        method=parts.method,
-        compile=config.run.compile and Compilation().function,
-        hints=False,
-    ):
+    for step in tried.fit(parts.train_batches, itertools.count(), compile=compiler):
         yield step
         rate = next(following, None)
         if rate is None:
@@ -354,13 +343,12 @@ def _loss_of(step: Step, name: str | None) -> float:
     """Return the loss that the varied optimizer minimizes.
 
     Raises:
-        UsageError: if each optimizer minimizes a loss of its own, and none was chosen.
+        UsageError: if each optimizer has its own loss, and none was chosen.
     """
     own = [one for one in step.rates if f"loss_{one}" in step.losses]
     if name is None and own:
         raise UsageError(
-            "each optimizer minimizes a loss of its own, so there is no one curve: choose the "
-            f"optimizer whose rate to find: {one_of(own)}"
+            f"each optimizer has its own loss; choose one with --optimizer: {one_of(own)}"
         )
     return step.losses[f"loss_{name}"] if name in own else step.loss
 

@@ -19,7 +19,7 @@ from tinynet.core.tensors.version import Version
 
 _TAKEN = [name for name in Node.__slots__ if not name.startswith("_")]
 _TAKEN += "backward backward_recorded function multiple seal takes_missing".split()
-_TAKEN += ["_call", "_grads", "_is_tensor", "_shapes"]
+_TAKEN += ["_call", "_grads", "_is_tensor", "_shapes", "_shown_to"]
 _OWN = "attributes of the user"  # a key of a node's __dict__ that no attribute has
 
 
@@ -78,7 +78,7 @@ class FunctionNode(Node):
         self._materialize = True
         self.sequence = -1
 
-    def shown_to(self, method: Callable[..., Any], *args: Any) -> Any:
+    def _shown_to(self, method: Callable[..., Any], *args: Any) -> Any:
         """Call a method of the user's with this node as its ``ctx``."""
         kind = type(self)
         if "_context" not in vars(kind):
@@ -196,7 +196,7 @@ class FunctionNode(Node):
             raise freed_error(self.site, self._saved.site, locate(here()))
         derivative = self.function.derivative()
         if _OWN in vars(self):
-            results = self.shown_to(derivative, *grads)
+            results = self._shown_to(derivative, *grads)
         else:
             results = derivative(self, *grads)
         results = results if isinstance(results, tuple) else (results,)

@@ -10,6 +10,7 @@ from tests.rounding import assert_near
 from tinynet import nn
 from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
+    by_rows,
     channels_last as strided,
 )
 from tinynet.nn.functional.convolution import (
@@ -273,6 +274,31 @@ def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
         ),
     ):
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize(
+    ("walk", "size"),
+    [
+        (Walk((5, 5), (1, 1), (2, 2), (1, 1), (10, 10)), (10, 10)),
+        (Walk((3, 4), (1, 3), (1, 2), (3, 2), (20, 7)), (24, 22)),
+        (Walk((3, 2), (1, 1), (-2, -1), (1, 1), (5, 6)), (9, 9)),
+        (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+    ],
+    ids=["same", "apart", "inside", "short"],
+)
+def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, monkeypatch):
+    monkeypatch.setattr(by_rows, "BLOCK", block)  # an image in several parts, or in one
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((5, 4, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
+    assert not by_rows.pays(2, 2, walk, 2)  # the operations compute these in another way
+    found = by_rows.convolved(x, weight, bias, walk, 2)
+    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = by_rows.correlated(x, y, walk, 2)
+    expected = convolution_ops.correlate.kernel(x, y, walk, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize(("stride", "kernel", "dilation"), [(1, 9, 1), (2, 5, 1), (3, 7, 2)])

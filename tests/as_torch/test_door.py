@@ -243,6 +243,10 @@ from torch.futures import Future, collect_all
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.fx import GraphModule, Node
 from torch.nn import _reduction
+from torch.cuda import comm
+from torch.nn.parallel import comm
+from torch.nn.parallel._functions import Broadcast, Gather, ReduceAddCoalesced, Scatter
+from torch.nn.parallel.replicate import _broadcast_coalesced_reshape
 from torch.nn.parallel.scatter_gather import gather
 from torch.serialization import DEFAULT_PROTOCOL
 

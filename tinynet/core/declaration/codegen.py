@@ -187,15 +187,14 @@ class Forward:
     def source(self) -> str:
         op, n, inputs, rest = self.op, self.n, self.inputs, self.rest
         names = [*op.tensors, *op.attributes]
-        keyword = ["*", *names[-op.keyword_only :]] if op.keyword_only else []
-        names = names[: len(names) - op.keyword_only]
+        split = len(names) - op.keyword_only
+        keyword = [*names[split:], *(["out"] if op.takes_out else [])]
+        taken = [*names[:split], *(["*"] if keyword else []), *keyword]
+        self.emit(f"def compiled({', '.join(taken)}):")
         if op.takes_out:
-            self.emit(f"def compiled({', '.join([*names, 'out', *keyword])}):")
             self.body(f"""
                 if out is not None:
                     return written({n}_op.function, {inputs}, {rest}, out, {n}_op.out_rules)""")
-        else:
-            self.emit(f"def compiled({', '.join([*names, *keyword])}):")
         self.lines += subclasses.lines(op, self.form) + casting.lines(op, rest)
         for a, kind in op.declared.__annotations__.items():
             if a in op.attributes and kind in ("float", "float | None"):

@@ -89,6 +89,23 @@ def test_files_and_onnx(tmp_path):
     assert_near(got, model(x).detach().numpy(), roundings=20)
 
 
+def test_nodes_keep_the_lines_of_the_program():
+    class Lines(fx.Tracer):
+        record_stack_traces = True
+
+    def f(x):
+        y = x + 1
+        return tn.relu(y)
+
+    graph = Lines().trace(f)
+    traces = [node.stack_trace for node in graph.nodes]
+    assert [t and t.splitlines()[-1].strip() for t in traces] == [
+        *(None, "y = x + 1", "return tn.relu(y)", None)
+    ]
+    code = fx.GraphModule({}, graph).print_readable(print_output=False)
+    assert "in f, code: y = x + 1\n        add = x + 1;  x = None\n" in code
+
+
 def test_tables_need_no_other_package():
     graph = fx.symbolic_trace(lambda x: (x + 1).sum(dim=0)).graph
     assert printed(graph.print_tabular).splitlines() == [

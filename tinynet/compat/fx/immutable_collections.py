@@ -11,10 +11,10 @@ class immutable_list(list[Any]):  # noqa: N801  # PyTorch's name
     """A list in a node's arguments: changing it would not update the users of its nodes."""
 
     def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
+        raise TypeError(
             f"{type(self).__name__!r} object does not support mutation. If you are attempting to "
             "modify the kwargs or args of a torch.fx.Node object,\ninstead create a new copy of it "
-            "and assign the copy to the node:\n    new_args = ...  # copy and mutate args\n"
+            "and assign the copy to the node:\n\n    new_args = ...  # copy and mutate args\n"
             "    node.args = new_args"
         )
 

@@ -101,12 +101,12 @@ class Node:
         if op == "call_function" and not callable(target):
             raise ValueError(
                 f"Node [graph = {graph}, name = '{name}'] target {target} has type "
-                f"{type(target)} but a Callable is expected"
+                f"{type(target).__name__} but a Callable is expected"
             )
         if op not in ("call_function", "root") and not isinstance(target, str):
             raise ValueError(
                 f"Node [graph = {graph}, name = '{name}'] target {target} has type "
-                f"{type(target)} but a str is expected"
+                f"{type(target).__name__} but a str is expected"
             )
         self.graph, self.name, self.op, self.target, self.type = (
             graph,
@@ -221,7 +221,9 @@ class Node:
         Raises:
             AssertionError: there are fewer arguments than ``idx``.
         """
-        assert 0 <= idx <= len(self._args), "insert_args index must be between 0 and len(self.args)"
+        assert 0 <= idx <= len(self._args), (
+            f"insert_args index must be between 0 and len(self.args), got {idx}"
+        )
         self.args = (*self._args[:idx], arg, *self._args[idx:])
 
     def update_kwarg(self, key: str, arg: Argument) -> None:

@@ -38,6 +38,13 @@ class Pattern:
         self.index, self.shape = index, shape
 
     @functools.cached_property
+    def flat(self) -> Array:
+        """The places of the entries among all elements; 0 for a number."""
+        if not self.shape:
+            return np.zeros(self.index.shape[1], np.int64)
+        return np.ravel_multi_index(tuple(self.index), self.shape)
+
+    @functools.cached_property
     def transposed(self) -> Pattern:
         """The pattern of the transposed matrix."""
         return Pattern(self.index[::-1], self.shape[::-1])
@@ -81,7 +88,7 @@ class Entries:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         whole = np.zeros(self.shape, self.dtype)
-        np.add.at(whole, tuple(self.pattern.index), self.values._array)
+        np.add.at(whole.reshape(-1), self.pattern.flat, self.values._array)
         return whole if dtype is None else whole.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
@@ -130,24 +137,23 @@ class SparseTensor(Tensor):
     def to_dense(self, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
         """Return the dense tensor."""
         pattern, values = self._array.pattern, self._array.values
-        index = tuple(wrap(np.ascontiguousarray(i)) for i in pattern.index)
-        whole = index_put(zeros(pattern.shape, dtype=values.dtype), index, values, accumulate=True)
+        whole: Any = zeros(self._array.size, dtype=values.dtype)
+        whole = index_put(whole, (wrap(pattern.flat),), values, accumulate=True)
+        whole = whole.reshape(pattern.shape)
         return whole if dtype is None else converted(whole, dtypes.as_numpy(dtype))
 
     def coalesce(self) -> Tensor:
         """Return the tensor with unique indices in ascending order; it sums duplicates."""
         pattern = self._array.pattern
-        flat = np.ravel_multi_index(tuple(pattern.index), pattern.shape)
-        unique, inverse = np.unique(flat, return_inverse=True)
-        index = np.stack(np.unravel_index(unique, pattern.shape)).astype(np.int64)
+        unique, first, inverse = np.unique(pattern.flat, return_index=True, return_inverse=True)
+        index = pattern.index[:, first]
         values = zeros(len(unique), dtype=self._array.values.dtype)
         summed = index_put(values, (wrap(inverse),), self._array.values, accumulate=True)
         return _sparse(Pattern(index, pattern.shape), summed)
 
     def is_coalesced(self) -> bool:
         """Return whether the indices are unique and in ascending order."""
-        flat = np.ravel_multi_index(tuple(self._array.pattern.index), self._array.shape)
-        return bool((np.diff(flat) > 0).all())
+        return bool((np.diff(self._array.pattern.flat) > 0).all())
 
     def indices(self) -> Tensor:
         """Return the indices of the entries, ``[dimensions, entries]``."""
@@ -208,10 +214,6 @@ class SparseTensor(Tensor):
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""
         return _sparse(self._array.pattern, self._array.values.clone())
-
-    def _shown(self) -> str:
-        parts = f"indices={self.indices()!r}, values={self._array.values!r}"
-        return f"tensor({parts}, size={self._array.shape}, nnz={self._nnz()}, layout={self.layout})"
 
     def crow_indices(self) -> Tensor:
         """Return the start of each row in the compressed form, and the number of entries."""
@@ -347,15 +349,30 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     Args:
         sparse_dim, layout: accepted: all dimensions are sparse.
 
+    Raises:
+        RuntimeError: ``sparse_dim`` is no number of sparse dimensions.
+
     Example:
         >>> tn.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse().values()
         tensor([2.])
     """
     if isinstance(self, SparseTensor):
         return self
-    index = np.stack(np.nonzero(self._array))
-    values = self[tuple(wrap(i) for i in index)]
+    _check_sparse_dim(self.ndim if sparse_dim is None else sparse_dim, self.ndim)
+    flat = np.flatnonzero(self._array)
+    index = np.array(np.unravel_index(flat, self._array.shape)) if self.ndim else flat[None][:0]
+    values = self.reshape(-1)[wrap(flat)]
     return _sparse(Pattern(index, tuple(self._array.shape)), values)
+
+
+def _check_sparse_dim(count: int, ndim: int) -> None:
+    if not 0 <= count <= ndim:
+        raise RuntimeError(
+            f"dense_to_sparse: sparse_dim argument must be in [0,{ndim}] range, but {count} is "
+            "given"
+        )
+    if ndim and not count:
+        raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
 
 
 method(to_sparse, "to_sparse_coo")

@@ -155,6 +155,41 @@ def test_each_path_of_the_map_can_be_imported(folder):
     assert "nn/utils/__init__" in done.stdout
 
 
+SHOWN = """
+import importlib, json, sys
+modules = {path: importlib.import_module(path) for path in sys.argv[1:]}
+names = {path: [*getattr(module, "__all__", [])] for path, module in modules.items()}
+print(json.dumps({path: [names[path], dir(module)] for path, module in modules.items()}))
+"""
+
+
+def test_paths_show_their_own_layers_only(folder):
+    layers = {
+        "adaptive": ["AdaptiveLogSoftmaxWithLoss"],
+        "channelshuffle": ["ChannelShuffle"],
+        "linear": ["Bilinear", "Identity", "LazyLinear", "Linear"],
+        "linear_cross_entropy": [],
+        "pixelshuffle": ["PixelShuffle", "PixelUnshuffle"],
+    }
+    paths = [f"torch.nn.modules.{path}" for path in layers]
+    done = run("-c", f"import tinynet.as_torch\n{SHOWN}", *paths, cwd=folder)
+    shown = json.loads(done.stdout)
+    every = {name for names in layers.values() for name in names} | {"CTCLoss"}
+    for path, names in zip(paths, layers.values(), strict=True):
+        assert sorted(set(shown[path][0]) & every) == names
+        assert sorted({*shown[path][1]} & every - {"Linear"}) == [n for n in names if n != "Linear"]
+
+
+@pytest.mark.oracle
+def test_paths_offer_no_names_that_pytorch_has_elsewhere(folder):
+    families = "torch.nn.modules.", "torch.optim."
+    paths = [path for path in PATHS if path in MODULES and path.startswith(families)]
+    ours = json.loads(run("-c", f"import tinynet.as_torch\n{SHOWN}", *paths, cwd=folder).stdout)
+    theirs = json.loads(run("-c", SHOWN, *paths, cwd=folder).stdout)
+    extra = {path: {*ours[path][0]} - {*theirs[path][1]} for path in paths}
+    assert not {path: found for path, found in extra.items() if found}
+
+
 TENSORBOARDX = """
 import sys
 import torch
@@ -208,6 +243,10 @@ from torch.futures import Future, collect_all
 from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.fx import GraphModule, Node
 from torch.nn import _reduction
+from torch.cuda import comm
+from torch.nn.parallel import comm
+from torch.nn.parallel._functions import Broadcast, Gather, ReduceAddCoalesced, Scatter
+from torch.nn.parallel.replicate import _broadcast_coalesced_reshape
 from torch.nn.parallel.scatter_gather import gather
 from torch.serialization import DEFAULT_PROTOCOL
 

@@ -303,6 +303,10 @@ def test_other_processes_are_refused_or_python_s_own():
         (lambda: A.addmm(2, A, tn.eye(3)), 2 * A + A),
         (lambda: A.clone().addmm_(2, 3, A, tn.eye(3)), 2 * A + 3 * A),
         (lambda: A[0].addmv(2, 3, tn.eye(3), A[0]), 5 * A[0]),
+        (lambda: A.clone().add_(tn.tensor(2), A), A + 2 * A),
+        (lambda: A.addcdiv(-tn.tensor(0.5), A, A + 1), A - 0.5 * A / (A + 1)),
+        (lambda: tn.addmm(tn.tensor(2.0), A, np.int64(3), A, tn.eye(3)), 2 * A + 3 * A),
+        (lambda: tn.sub(A, np.float32(0.5), A), A * 0.5),
         (lambda: tn.range(0, 1, 0.5), tn.tensor([0.0, 0.5, 1.0])),
         (lambda: tn.range(3, 0, -1, dtype=tn.int64), tn.tensor([3, 2, 1, 0])),
     ],
@@ -313,7 +317,13 @@ def test_deprecated_orders_of_arguments(old, new):
 
 
 def test_orders_of_arguments_that_never_were():
-    for wrong in (lambda: A.add_(A, A), lambda: A.add_(1, 2, 3)):
+    number = tn.tensor(2.0, requires_grad=True)
+    for wrong in (
+        lambda: A.add_(A, A),
+        lambda: A.add_(1, 2, 3),
+        lambda: A.clone().addcmul_(A, A, A),
+        lambda: tn.addcmul(A, number, A, A),
+    ):
         with pytest.raises(TypeError):
             wrong()
 

@@ -260,3 +260,27 @@ def test_an_input_that_comes_back_is_another_tensor():
     with tn.no_grad():
         made = Same.apply(x)
     assert made is not x and made._base is None and not made.requires_grad
+
+
+NAMES = ["shape", "dtype", "edges", "hooks", "site", "scope", "sequence", "function", "multiple"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "seal", "backward", "x"])
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_every_name_of_an_attribute_is_the_user_s(name, create_graph):
+    class Sum(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            setattr(ctx, name, x.shape)
+            assert getattr(ctx, name) == (2, 3)
+            return x.sum()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g.expand(getattr(ctx, name))
+
+    x = tn.ones(2, 3, requires_grad=True)
+    made = Sum.apply(x)
+    assert type(made.grad_fn) is Sum._backward_cls and made.grad_fn.name() == "SumBackward"
+    (grad,) = tn.autograd.grad(made * 2, x, create_graph=create_graph)
+    assert grad.tolist() == [[2.0] * 3] * 2

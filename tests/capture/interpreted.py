@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import cache, fusion, library, optimizers
-from tinynet.kernels.numba import compiler, elementary
+from tinynet.kernels.numba import compiler, elementary, memory
 
 MATH = types.SimpleNamespace(
     **{name: getattr(np, name) for name in "exp log sqrt tanh log1p expm1 sin cos".split()}
@@ -20,19 +20,21 @@ MATH = types.SimpleNamespace(
 
 def interpret(monkeypatch: Any) -> None:
     """Leave native functions uncompiled."""
+    compiler.prepare()  # kernels of eager code are compiled, now or never
     monkeypatch.setattr(compiler, "jit", lambda function, **options: function)
     monkeypatch.setattr(library, "namespace", _namespace)
     monkeypatch.setattr(cache, "folder", lambda: None)
     monkeypatch.setattr(fusion, "with_kernels", lambda call: call)
     monkeypatch.setattr(optimizers, "enabled", lambda function: function)
-    monkeypatch.setattr(optimizers, "_loop", lambda function: function)
     monkeypatch.setattr(optimizers, "_update", optimizers._update.__wrapped__)
 
 
 def _namespace() -> dict[str, Any]:
     made: dict[str, Any] = {"np": np, "math": MATH, "exp": np.exp, "tanh": np.tanh}
     made |= {"rank": elementary.rank, "of_rank": elementary.of_rank}
-    made["product"] = _product
+    made |= {"float32": np.float32, "float64": np.float64}
+    made |= {"product": _product, "NO": False, "YES": True}
+    made |= {"empty": memory.empty, "line": memory.line, "view": memory.view}
     made |= {name: compiler.plain(loop) for name, loop in library.image_loops().items()}
     for function in (*library._OF_ARRAYS, *library._OF_ELEMENTS):
         made[function.__name__] = types.FunctionType(function.__code__, made)

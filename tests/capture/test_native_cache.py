@@ -9,7 +9,7 @@ import pytest
 from tinynet.capture.native import cache
 
 pytest.importorskip("numba")
-LINES = ["def twice(x):", "    for i in range(x.size):", "        x[i] = x[i] * 2"]
+LINES = ["for i in range(x.size):", "    x[i] = x[i] * 2"]
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def own(tmp_path, monkeypatch):
 
 def run():
     """Run a new object for the same source; return how often numba read it from disk."""
-    native = cache.Native("twice", "twice", LINES, {})
+    native = cache.Native("twice", {"x": ("float32", 1)}, LINES)
     x = np.ones(3, np.float32)
     native(x), native(x)
     assert x.tolist() == [4, 4, 4]

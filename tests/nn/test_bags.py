@@ -62,10 +62,10 @@ def test_no_bags():
     assert F.embedding_bag(tn.tensor([], dtype=tn.int64), table(), STARTS[:0]).shape == (0, 3)
 
 
-@pytest.mark.parametrize("offsets", [[0, 2], [0], [0, 9]])
+@pytest.mark.parametrize("offsets", [[0, 2], [0]])
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_the_last_offset_is_the_length(mode, offsets):
-    """PyTorch drops the rest of the input for sums, and keeps it for maxima."""
+    """PyTorch drops the rest of the input for sums of float32, and keeps it for others."""
     with pytest.raises(RuntimeError, match=f"must be the length.*, 7. Got {offsets[-1]} instead"):
         F.embedding_bag(INDICES, table(), tn.tensor(offsets), mode=mode, include_last_offset=True)
 

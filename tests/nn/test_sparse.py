@@ -202,3 +202,27 @@ def test_a_table_of_nothing():
     layer = nn.Embedding(0, 0, sparse=True)
     layer(tn.tensor([], dtype=tn.int64)).sum().backward()
     assert layer.weight.grad.shape == (0, 0)
+
+
+@pytest.mark.parametrize("number, entries", [(3.0, [3.0]), (0.0, [])])
+def test_a_number_has_at_most_one_entry_and_no_indices(number, entries):
+    made = tn.tensor(number, dtype=tn.float64, requires_grad=True)
+    sparse = made.to_sparse()
+    assert sparse.shape == () and sparse.sparse_dim() == sparse.dense_dim() == 0
+    assert sparse.indices().shape == (0, len(entries)) and sparse.values().tolist() == entries
+    assert sparse.is_coalesced() and sparse.coalesce().values().tolist() == entries
+    (sparse.to_dense() * 2).backward()
+    assert sparse.to_dense() == number and made.grad.item() == 2.0 * len(entries)
+    values = "[], size=(0,)" if not entries else "[3.]"
+    assert repr(sparse) == (
+        f"tensor(indices=tensor([], size=(0, {len(entries)})),\n"
+        f"       values=tensor({values}),\n"
+        f"       size=(), nnz={len(entries)}, dtype=tinynet.float64, layout=tinynet.sparse_coo)"
+    )
+
+
+def test_the_number_of_sparse_dimensions_is_checked():
+    with pytest.raises(RuntimeError, match=r"must be in \[0,0\] range, but 1 is given"):
+        tn.tensor(1.0).to_sparse(1)
+    with pytest.raises(RuntimeError, match="must be in >0 when self.dim"):
+        tn.ones(2).to_sparse(0)

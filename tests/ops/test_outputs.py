@@ -43,6 +43,16 @@ def test_another_dtype_is_refused(call, text):
         call(tn.zeros(0, dtype=tn.float64))
 
 
+@pytest.mark.parametrize(
+    ("name", "inputs"), [("exp", 1), ("mul", 2), ("mm", 2), ("addcmul", 3), ("addmm", 3)]
+)
+def test_out_is_given_by_name_only(name, inputs):
+    written = tn.zeros(2, 2)
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes {inputs} positional arg"):
+        getattr(tn, name)(*[tn.ones(2, 2)] * inputs, written)
+    assert written.tolist() == [[0, 0], [0, 0]]
+
+
 def test_what_is_made_of_nothing_has_the_dtype_of_out():
     assert tn.zeros(2, out=tn.ones(2, dtype=tn.int64)).tolist() == [0, 0]
     assert tn.arange(3, out=tn.ones(3)).tolist() == [0.0, 1.0, 2.0]

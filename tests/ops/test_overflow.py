@@ -55,6 +55,33 @@ def test_integers_of_more_than_64_bits(data):
 
 
 @pytest.mark.parametrize(
+    "data, error, text",
+    [
+        (-1, OverflowError, "can't convert negative int to unsigned"),
+        ([0, -1], OverflowError, "can't convert negative int to unsigned"),
+        (2**64, OverflowError, "int too big to convert"),
+        ([1, 2**70], OverflowError, "int too big to convert"),
+        (1.0, TypeError, "an integer is required"),
+        ([1, 1j], TypeError, "an integer is required"),
+        ([np.int64(1)], TypeError, "an integer is required"),
+        ("1", TypeError, "new(): invalid data type 'str'"),
+    ],
+)
+def test_uint64_takes_python_integers_that_it_can_hold(data, error, text):
+    for make in (tn.tensor, tn.as_tensor, tn.ones(1, dtype=tn.uint64).new_tensor):
+        with pytest.raises(error) as caught:
+            make(data, dtype=tn.uint64)
+        assert str(caught.value) == text
+
+
+def test_real_dtypes_refuse_complex_numbers():
+    with pytest.raises(TypeError, match="must be real number, not complex"):
+        tn.tensor([1, 1j], dtype=tn.float32)
+    with pytest.raises(TypeError, match="'complex' object cannot be interpreted as an integer"):
+        tn.tensor(1j, dtype=tn.int32)
+
+
+@pytest.mark.parametrize(
     "data, dtype",
     [
         (300, tn.uint8), ([300], tn.uint8), (256, tn.uint8), (-300, tn.uint8), (-0.5, tn.uint8),

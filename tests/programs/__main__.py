@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.programs.comparison import UNCOMPARED, step_verdict, verdict
-from tests.programs.made import MAKERS
+from tests.programs.made import MAKERS, training
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"
@@ -41,6 +41,7 @@ class Program(NamedTuple):
     steps: int
     seconds: float
     files: tuple[tuple[str, str], ...]
+    code: str = ""
 
     @property
     def name(self) -> str:
@@ -55,9 +56,9 @@ def listed(file: Path) -> list[Program]:
             options: dict[str, Any] = {"run": program} if isinstance(program, str) else program
             steps, seconds = options.get("steps", 24), options.get("seconds", 8.0)
             files = tuple({**entry.get("files", {}), **options.get("files", {})}.items())
-            found.append(
-                Program(entry["name"], entry["commit"], options["run"], steps, seconds, files)
-            )
+            code = training(options["setup"], options["loss"]) if "setup" in options else ""
+            facts = entry["name"], entry["commit"], options["run"], steps, seconds, files, code
+            found.append(Program(*facts))
     return found
 
 
@@ -124,6 +125,8 @@ def run(program: Program, engine: str, repositories: Repositories, limit: float)
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         MAKERS[maker](root / path)  # each time anew: a program may have changed them
     file, *arguments = shlex.split(program.command)
+    if program.code:
+        (root / file).write_text(program.code, "utf-8")
     result = Path(tempfile.mkstemp(dir=repositories.work)[1])
     result.unlink()
     limits = [str(program.steps), str(program.seconds)]

@@ -1,4 +1,4 @@
-"""Small data in place of what a program would download, or what is too large to keep."""
+"""Small data in place of a download, and the training of a library's modules."""
 
 import array
 import pickle
@@ -46,6 +46,33 @@ def characters(folder: Path) -> None:
         (folder / f"{part}.bin").write_bytes(numbers)
     meta = {"vocab_size": len(known), "itos": dict(enumerate(known))}
     (folder / "meta.pkl").write_bytes(pickle.dumps(meta))
+
+
+def training(setup: str, loss: str) -> str:
+    """Return a program that trains what `setup` makes: `net`, and another optimizer than Adam."""
+    return f"""import sys
+from types import ModuleType, SimpleNamespace
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def blank(name, **names):  # a module in place of one that is not there, or whose parts are enough
+    sys.modules[name] = made = ModuleType(name)
+    made.__path__ = [name.replace(".", "/")]
+    vars(made).update(names)
+
+
+{setup}
+if "optimizer" not in globals():
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+for step in range(24):
+    optimizer.zero_grad()
+    loss = {loss}
+    loss.backward()
+    optimizer.step()
+"""
 
 
 MAKERS = {"text": text, "cora": cora, "characters": characters}

@@ -65,6 +65,7 @@ class Draws:
             self.numpy.permutation(n).tolist(), dtype=options.get("dtype") or torch.int64
         )
         torch.nn.init.trunc_normal_ = self.trunc_normal_
+        torch.nn.init.orthogonal_ = self.orthogonal_
         torch.nn.functional.dropout = self.dropout
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
         for name in ("dropout1d", "dropout2d", "dropout3d"):
@@ -212,6 +213,13 @@ class Draws:
             outside = (values < a) | (values > b)
             values[outside] = mean + std * self.numpy.standard_normal(int(outside.sum()))
         return self.fill(t, values.clip(a, b))
+
+    def orthogonal_(self, t: Any, gain: float = 1.0, **_: Any) -> Any:
+        """Make the rows or columns orthonormal, whichever are shorter."""
+        drawn = self.numpy.standard_normal((t.shape[0], t[0].numel()))
+        q, r = np.linalg.qr(drawn if drawn.shape[0] > drawn.shape[1] else drawn.T)
+        q = q * np.sign(np.diagonal(r))
+        return self.fill(t, float(gain) * (q if q.shape == drawn.shape else q.T))
 
     def exponential_(self) -> Any:
         return lambda t, lambd=1.0, **_: self.fill(

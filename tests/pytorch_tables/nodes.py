@@ -18,7 +18,7 @@ FORMULA = "the same derivative by another formula"
 KNOWN: dict[str, str] = {
     r"as_strided(_copy|\.partial_views)?": "the sum by strides is one operation, not written views",
     r"as_strided_scatter": "the gradient has other values: known.py",
-    r"cholesky_(inverse|solve)|(linalg\.)?lu_solve|lu_unpack|triangular_solve|ormqr": FORWARD,
+    r"(linalg\.)?lu_solve|lu_unpack|triangular_solve|ormqr": FORWARD,
     r"linalg\.householder_product|nn\.functional\.(bilinear|linear|linear_cross_entropy)": FORWARD,
     r"nn\.functional\.(pad\.circular|rms_norm|soft_margin_loss)|special\.ndtr": FORWARD,
     r"__rdiv__|combinations|diagflat|(nan)?quantile": FORWARD,

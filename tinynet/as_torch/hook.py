@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tinynet.as_torch.paths import PATHS, is_served, reason
+from tinynet.as_torch.paths import ELSEWHERE, PATHS, is_served, reason
 from tinynet.base import lazy
 from tinynet.base.lazy.table import HOMES
 from tinynet.core.devices import device
@@ -111,12 +111,17 @@ def serve(path: str, empty: ModuleType) -> None:
         empty: a module for the names of all modules, if a path stands for several.
     """
     homes = [importlib.import_module(f"tinynet.{home}".rstrip(".")) for home in PATHS[path].split()]
-    module = homes[0] if len(homes) == 1 else empty
+    alone = len(homes) == 1 and path not in ELSEWHERE
+    module = homes[0] if alone else empty
     for home in reversed(homes if module is empty else []):
         vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
         module.__doc__ = home.__doc__
         if "__all__" in vars(home):
             module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
+    for name in ELSEWHERE.get(path, "").split():
+        del vars(module)[name]
+        if "__all__" in vars(module):
+            module.__dict__["__all__"] = [one for one in module.__all__ if one != name]
     sys.modules[path] = module
     vars(module).setdefault("__path__", [])
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:

@@ -40,6 +40,10 @@ _QUANTIZED_LAYERS = """
     intrinsic intrinsic.modules intrinsic.qat qat qat.modules quantizable quantizable.modules
     quantized quantized.dynamic quantized.modules
 """.split()
+_FX = """
+    _symbolic_trace graph graph_module immutable_collections interpreter node passes
+    passes.shape_prop proxy subgraph_rewriter
+""".split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     "functorch": "func.functorch",
@@ -68,6 +72,7 @@ PATHS: dict[str, str] = {
     "torch.cuda.amp": "amp.cuda",
     "torch.cuda.amp.autocast_mode": "amp.cuda",
     "torch.cuda.amp.grad_scaler": "amp.cuda",
+    "torch.cuda.comm": "compat.distributed",
     "torch.cuda.memory": "cuda",
     "torch.cuda.nvtx": "compat.refusal",
     "torch.cuda.random": "cuda",
@@ -102,13 +107,11 @@ PATHS: dict[str, str] = {
     "torch.distributions.utils": "distributions.utils",
     "torch.functional": "ops",
     "torch.futures": "compat.futures",
+    **{f"torch.fx.{name}": f"compat.fx.{name}" for name in _FX},
     "torch.fx": "compat.fx",
-    "torch.fx.experimental": "compat.fx",
-    "torch.fx.experimental.proxy_tensor": "compat.fx",
-    "torch.fx.graph": "compat.fx",
-    "torch.fx.graph_module": "compat.fx",
-    "torch.fx.node": "compat.fx",
-    "torch.fx.proxy": "compat.fx",
+    "torch.fx.experimental": "compat.fx.passes",
+    "torch.fx.experimental.optimization": "compat.fx.passes.fusion",
+    "torch.fx.experimental.proxy_tensor": "compat.refusal",
     "torch.hub": "compat.hub",
     "torch.jit": "compat.jit",
     "torch.jit.annotations": "compat.jit compat.internals",
@@ -146,6 +149,8 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.sparse": "nn.layers.embedding",
     "torch.nn.modules.transformer": "nn.layers.attention.transformer",
     "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
+    "torch.nn.parallel._functions": "compat.distributed",
+    "torch.nn.parallel.comm": "compat.distributed",
     "torch.nn.parallel.parallel_apply": "compat.distributed",
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
@@ -187,8 +192,8 @@ PATHS: dict[str, str] = {
     "torch._dynamo": "compiler capture.api",
     "torch._dynamo._trace_wrapped_higher_order_op": "compat.internals",
     "torch._ops": "compat.library",
-    "torch._subclasses": "compat.fx",
-    "torch._subclasses.fake_tensor": "compat.fx",
+    "torch._subclasses": "compat.refusal",
+    "torch._subclasses.fake_tensor": "compat.refusal",
     "torch._jit_internal": "compat.jit compat.internals",
     "torch._tensor_str": "compat.internals",
     "torch._tensor": "core.tensors.tensor",
@@ -202,10 +207,28 @@ PATHS: dict[str, str] = {
     **companions.PATHS,
 }
 
+# Names that PyTorch has under other paths than these, whose module of tinynet has both.
+_NORMS = "{0} remove_{1} {1}"
+_LOSSES = """
+    CTCLoss GaussianNLLLoss KLDivLoss LinearCrossEntropyLoss LinearCrossEntropyOptions
+    PoissonNLLLoss
+"""
+ELSEWHERE: dict[str, str] = {
+    "torch.nn.modules.adaptive": _LOSSES,
+    "torch.nn.modules.channelshuffle": "PixelShuffle PixelUnshuffle",
+    "torch.nn.modules.linear": "MultiheadAttention",
+    "torch.nn.modules.linear_cross_entropy": f"AdaptiveLogSoftmaxWithLoss {_LOSSES}",
+    "torch.nn.modules.loss": "AdaptiveLogSoftmaxWithLoss",
+    "torch.nn.modules.pixelshuffle": "ChannelShuffle",
+    "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
+    "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
+    "torch.optim.adam": "AdamW",
+}
+
 _GPU = "tinynet runs on the CPU only"
 _MEMORY = "the memory of a tensor is its numpy array: x.numpy()"
 _NAMED = "dimensions have no names; use their numbers"
-_COMPILER = "tinynet.compile captures functions as they run; graphs are not exported or rewritten"
+_COMPILER = "tinynet.compile captures functions as they run; graphs are not exported"
 _QUANTIZED = "there are no quantized numbers; train and save in float32"
 _PROCESSES = "processes share batches, not models, and run on MPI: see docs/distributed.md"
 _INTERNAL = "it is internal to PyTorch"

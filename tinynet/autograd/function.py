@@ -128,10 +128,10 @@ class Function:
         recorded = mode.grad and any(edge is not None for edge in node.edges)
         with no_grad():
             if cls.setup_context is Function.setup_context:
-                output = cls.forward(node, *args)
+                output = node.shown_to(cls.forward, *args)
             else:
                 output = cls.forward(*args)
-                cls.setup_context(node, args, output)
+                node.shown_to(cls.setup_context, args, output)
         _warn_of_stored_tensors(node, args, output)
         several = isinstance(output, tuple)
         outputs = output if several else (output,)

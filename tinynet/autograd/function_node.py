@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,32 @@ from tinynet.core.modes import enable_grad, mode, no_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Version
 
+_TAKEN = [name for name in Node.__slots__ if not name.startswith("_")]
+_TAKEN += "backward backward_recorded function multiple seal takes_missing".split()
+_TAKEN += ["_call", "_grads", "_is_tensor", "_shapes"]
+_OWN = "attributes of the user"  # a key of a node's __dict__ that no attribute has
+
+
+def _users(name: str) -> property:
+    """Return the attribute of a ctx that has the name of one of the engine's."""
+
+    def get(node: Any) -> Any:
+        own = vars(node).get(_OWN, {})
+        return own[name] if name in own else getattr(super(_Context, node), name)
+
+    def put(node: Any, value: Any) -> None:
+        vars(node).setdefault(_OWN, {})[name] = value
+
+    return property(get, put)
+
+
+class _Context:
+    """A base of nodes while the user's methods run: no name is taken."""
+
+    __slots__ = ()
+    if not TYPE_CHECKING:
+        vars().update({name: _users(name) for name in _TAKEN})
+
 
 class FunctionNode(Node):
     """The graph node of a call of a Function, which is the ``ctx`` of its methods.
@@ -26,6 +53,7 @@ class FunctionNode(Node):
     """
 
     function: ClassVar[Any]  # the user's Function
+    _context: ClassVar[type[Any]]
     takes_missing = True
     _materialize_non_diff_grads = True  # zeros for non-differentiable outputs, too
 
@@ -49,6 +77,17 @@ class FunctionNode(Node):
         self._constant: tuple[Tensor, ...] = ()
         self._materialize = True
         self.sequence = -1
+
+    def shown_to(self, method: Callable[..., Any], *args: Any) -> Any:
+        """Call a method of the user's with this node as its ``ctx``."""
+        kind = type(self)
+        if "_context" not in vars(kind):
+            kind._context = type(kind.__name__, (_Context, kind), {"__slots__": ()})
+        self.__class__ = kind._context
+        try:
+            return method(self, *args)
+        finally:
+            self.__class__ = kind
 
     # ---- methods for forward ------------------------------------------------------------------
 
@@ -155,7 +194,11 @@ class FunctionNode(Node):
             ]
         if isinstance(self._saved, Freed):
             raise freed_error(self.site, self._saved.site, locate(here()))
-        results = self.function.derivative()(self, *grads)
+        derivative = self.function.derivative()
+        if _OWN in vars(self):
+            results = self.shown_to(derivative, *grads)
+        else:
+            results = derivative(self, *grads)
         results = results if isinstance(results, tuple) else (results,)
         count = len(self._is_tensor)
         while len(results) > count and results[-1] is None:

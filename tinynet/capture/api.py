@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tinynet.base import invocation
@@ -88,6 +88,7 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
     verify: int | None = None,
+    wait: bool | Sequence[int | None] = True,
 ) -> Any:
     """Compile a module, a function of tensors, or a whole training step.
 
@@ -108,11 +109,15 @@ def compile(
             about the 10th, 100th, ..., and the first one of each further program; where they
             differ, a warning comes, and all calls run eagerly from then on. ``n``: every n-th
             replay of a program is, and a difference is an error. 0: none is.
+        wait: with the numba backend, whether the first replay waits for the compiler. ``False``:
+            replays run by numpy until another process has compiled the program;
+            ``explain().native_from`` notes when. Such notes: the replays at which programs become
+            native, so that a run repeats to the bit.
 
     Raises:
         TypeError: ``model`` is not callable.
         RuntimeError: an unknown backend or mode, or one whose package is not installed.
-        ValueError: ``verify`` is not a number of calls.
+        ValueError: ``verify`` is not a number of calls, or ``wait`` has no numbers of replays.
 
     Example:
         >>> net = nn.Linear(2, 1)
@@ -144,8 +149,10 @@ def compile(
         raise ValueError(f"verify must be a number of calls >= 0. Got {verify!r} instead.")
     if backend == "numba" and not compiler.is_available():
         raise RuntimeError(f"backend='numba' needs numba: {invocation.installation('numba')}")
+    if not isinstance(wait, bool) and not all(n is None or n > 0 for n in wait):
+        raise ValueError(f"wait must be a bool, or numbers of replays > 0. Got {wait!r} instead.")
     known = "numba" if backend == "numba" else "numpy"
-    chosen = {"fullgraph": fullgraph, "verify": verify, "backend": known}
+    chosen = {"fullgraph": fullgraph, "verify": verify, "backend": known, "wait": wait}
     if model is None:
         return lambda model: _compiled(model, disable, backend, chosen)
     return _compiled(model, disable, backend, chosen)

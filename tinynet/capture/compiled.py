@@ -6,6 +6,7 @@ import copy
 import functools
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from tinynet.capture.guard.watcher import unwatchable
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.record.capturing import Captured, Turn, capture
 from tinynet.capture.rerun import Rerun, call_of
+from tinynet.capture.successor import Successor, Wait, start_of
 from tinynet.capture.verify.schedule import FIRST, Schedule
 from tinynet.capture.verify.verification import Outcome, verify
 from tinynet.core.callsite import locate, warn
@@ -57,9 +59,12 @@ class Compiled:
         function: the function.
         fullgraph: raise an error where the function cannot be captured.
         verify: the distance between replays that are verified; 0: none are, None: it grows.
+        backend, wait: options of ``tn.compile``.
 
     Attributes:
+        native_from: by program, the number of the first replay that was native; None: none was.
         problems: why calls run eagerly, or ran until a later capture succeeded.
+        observed: what followed operations, and the number of calls that ran eagerly therefore.
     """
 
     def __init__(
@@ -68,8 +73,9 @@ class Compiled:
         fullgraph: bool = False,
         verify: int | None = None,
         backend: str = "numpy",
+        wait: Wait = True,
     ):
-        self._function = function
+        self._function, self._wait = function, wait
         self._fullgraph, self._verify, self._backend = fullgraph, verify, backend
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
@@ -78,6 +84,8 @@ class Compiled:
         self._warned = self._full = self._wrong = False
         self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
+        self.observed: Counter[str] = Counter()
+        self.native_from: list[int | None] = []
         for name in functools.WRAPPER_ASSIGNMENTS:
             if (value := value_of(function, name)) is not ABSENT:
                 setattr(self, name, value)
@@ -110,6 +118,8 @@ class Compiled:
                 return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
             if entries is not None:
                 for entry in entries:
+                    if entry.successor is not None:
+                        entry = self._succeed(entries, entry)
                     if entry.replays + 1 >= entry.schedule.due and entry.fits(tensors):
                         outcome = self._verified(entry, tensors, args, kwargs)
                         if outcome is not None:
@@ -130,11 +140,23 @@ class Compiled:
 
     def _replayed(self, entry: Entry) -> None:
         entry.replays += 1
-        self._recent = entry if entry.replays + 1 < entry.schedule.due else None
+        is_next = entry.replays + 1 < entry.schedule.due and entry.successor is None
+        self._recent = entry if is_next else None
+
+    def _succeed(self, entries: list[Entry], entry: Entry) -> Entry:
+        """Return the native form of a program once it is its turn, and the program until then."""
+        native: Entry = entry.successor.take_over(entry)
+        if native is not entry:
+            entries[:] = [native if other is entry else other for other in entries]
+            self.native_from[entry.number] = native.replays + 1
+        return native
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """Run the function eagerly."""
-        self._eager_calls += mode.tracer is None
+        if mode.tracer is None:
+            self._eager_calls += 1
+            if guards.is_observed():
+                self.observed[guards.observation()] += 1
         return self._function(*args, **kwargs)
 
     def _verified(
@@ -164,8 +186,10 @@ class Compiled:
             self._captured.clear()
             self._eager.clear()
             self.problems.clear()
+            self.native_from.clear()
             self._warned = self._wrong = False
             self._captures = self._eager_calls = 0
+            self.observed.clear()
 
     def programs(self) -> list[tuple[Any, Entry]]:
         """Return the programs, each with what distinguishes its calls."""
@@ -196,7 +220,7 @@ class Compiled:
         return explain(self)
 
     def __reduce__(self) -> Any:
-        return Compiled, (self._function, self._fullgraph, self._verify, self._backend)
+        return Compiled, (self._function, self._fullgraph, self._verify, self._backend, self._wait)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
         _, (function, *options) = self.__reduce__()
@@ -249,9 +273,19 @@ class Compiled:
         """Add the program of calls that two captures agree on."""
         stop = weakref.WeakMethod(self._stop)
         rerun = Rerun(self._function, captured, call_of(args, kwargs, tensors), stop)
-        schedule = Schedule(self._verify, 1 if self._entries else FIRST)
-        entry = Entry(self.__name__, captured, self._backend, schedule, rerun)
-        entry.recognize = recognizer(entry.run, tensors, args, kwargs)
+        first = 1 if self._entries else FIRST
+
+        def made(backend: str) -> Entry:
+            entry = Entry(self.__name__, captured, backend, Schedule(self._verify, first), rerun)
+            entry.recognize = recognizer(entry.run, tensors, args, kwargs)
+            entry.number = len(self.native_from)
+            return entry
+
+        entry, start = made(self._backend), start_of(self._wait, len(self.native_from))
+        if not entry.is_exact and start is not None:
+            entry, native = made("numpy"), entry
+            entry.successor = Successor(native, start)
+        self.native_from.append(None if entry.is_exact else 1)
         self._entries.setdefault(key, []).append(entry)
         del self._captured[key]
 

@@ -59,6 +59,8 @@ class Entry:
         captured: what it was made from.
         conditions: its guards.
         replays: the number of calls that ran it.
+        successor: the native form that will take its place.
+        number: counts the programs of the function from 0.
         misses: the number of calls whose arguments fit it, but whose guards failed.
         failed: the conditions that failed at the first of these.
     """
@@ -70,6 +72,8 @@ class Entry:
         backend = "numpy" if captured.program.handled else backend
         self.captured, self._backend = captured, backend
         self.schedule, self.is_exact = schedule, backend == "numpy"
+        self.successor: Any = None
+        self.number = 0
         self.backwards: list[tuple[Program, Any]] = []
         self.recognize: Callable[[Any], Any] = recognize_nothing
         program = captured.program

@@ -40,15 +40,17 @@ class ProgramReport:
         failed: the conditions that failed, and how often.
         calls: the number of its calls by kind: ``forward`` and ``backward``.
         overwritten: the number of calls that write their result over an array of no further use.
+        native_from: with the numba backend, the number of the first replay that was native, if any.
         native: with the numba backend, what each of its native functions does.
         others: with the numba backend, the number of calls outside of them, by name.
         peak: bytes of its own arrays, without arguments, parameters and optimizer state.
     """
 
-    def __init__(self, key: Any, entry: Entry):
+    def __init__(self, key: Any, entry: Entry, native_from: int | None):
         _, args, kwargs = key[:3]
         self.arguments = [*_forms(args)] + [f"{n}={form}" for n, form in _named_forms(kwargs)]
         self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
+        self.native_from, self.waits = native_from, entry.successor is not None
         program = entry.captured.program
         self.calls = {"forward": _kinds(program)}
         made = [(program, entry.run), *entry.backwards]
@@ -73,6 +75,12 @@ class ProgramReport:
             what = "calls" if len(self.calls) == 1 else f"{name} calls"
             rows.append((what, f"{sum(kinds.values())} ({counts})"))
         rows += [("" if i else "native", title) for i, title in enumerate(self.native)]
+        if self.waits:
+            rows.append(
+                ("native", "numba compiles it in another process; numpy runs it until then")
+            )
+        elif (self.native_from or 1) > 1:
+            rows.append(("", f"from replay {self.native_from:,} on"))
         if self.others:
             names = (f"{name} {n}" for name, n in self.others.most_common())
             count = self.others.total()
@@ -107,17 +115,26 @@ class Explanation:
         name: the name of the function.
         calls: the numbers of calls: replayed, captured, eager.
         programs: a `ProgramReport` for each program.
+        native_from: by program, the number of the first replay that was native; None: none was.
         fall_backs: a `FallBack` for each reason to run eagerly.
     """
 
     def __init__(self, compiled: Compiled):
         self.name, self.calls = compiled.__name__, compiled.calls()
-        self.programs = [ProgramReport(key, entry) for key, entry in compiled.programs()]
+        self.native_from = [*compiled.native_from]
+        self.programs = [
+            ProgramReport(key, entry, self.native_from[entry.number])
+            for key, entry in compiled.programs()
+        ]
         self.fall_backs = []
         for problem in compiled.problems:
             where = locate(problem.site)
             line = "unknown" if where is None else f"{where.place}: {where.text}"
             self.fall_backs.append(FallBack(problem.reason, line, problem.remedy))
+
+        for what, count in compiled.observed.items():
+            line = f"any, of {quantity(f'{count:,}', 'call')}"
+            self.fall_backs.append(FallBack(what, line, "call the function outside of it"))
 
     def __str__(self) -> str:
         count, calls = len(self.programs), self.calls

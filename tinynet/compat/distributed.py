@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, NoReturn
 
+from tinynet.autograd import Function
 from tinynet.compat.refusal import absent, refusal
 
 _ONE = "every process has the whole model"
@@ -109,8 +111,38 @@ def _is_current_rpc_agent_set() -> bool:
 # ---- torch.nn.parallel --------------------------------------------------------------------------
 
 _CPU = "tinynet runs on the CPU only; call the module"
+broadcast = refusal("nn.parallel.comm.broadcast", _CPU)
+broadcast_coalesced = refusal("nn.parallel.comm.broadcast_coalesced", _CPU)
+_broadcast_coalesced_reshape = broadcast_coalesced
+reduce_add = refusal("nn.parallel.comm.reduce_add", _CPU)
+reduce_add_coalesced = refusal("nn.parallel.comm.reduce_add_coalesced", _CPU)
 parallel_apply = refusal("nn.parallel.parallel_apply", _CPU)
 replicate = refusal("nn.parallel.replicate", _CPU)
 scatter = refusal("nn.parallel.scatter", _CPU)
 scatter_kwargs = refusal("nn.parallel.scatter_kwargs", _CPU)
 gather = refusal("nn.parallel.gather", _CPU)
+
+
+class _BetweenDevices(Function):
+    """Base of the functions that copy tensors between GPUs."""
+
+    @classmethod
+    def apply(cls, *args: Any) -> NoReturn:
+        """Raise PyTorch's error: the tensors are on the CPU."""
+        raise AssertionError(f"{cls.__name__} function not implemented for CPU tensors")
+
+
+class Broadcast(_BetweenDevices):
+    """Copies of tensors on several devices."""
+
+
+class Gather(_BetweenDevices):
+    """Tensors of several devices as one."""
+
+
+class ReduceAddCoalesced(_BetweenDevices):
+    """Sums of the tensors of several devices."""
+
+
+class Scatter(_BetweenDevices):
+    """The parts of a tensor on several devices."""

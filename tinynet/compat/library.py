@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from tinynet import ops as functions
 from tinynet.autograd.function import Function
+from tinynet.compat.profiler import _record_function_enter, _record_function_exit
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional
 
@@ -105,7 +106,10 @@ class Aten:
         return packet
 
 
-ops = SimpleNamespace(aten=Aten())
+_PROFILER = (_record_function_enter, _record_function_exit)
+ops = SimpleNamespace(
+    aten=Aten(), profiler=SimpleNamespace(**{function.__name__: function for function in _PROFILER})
+)
 """``torch.ops``: the operations by namespace and name."""
 
 

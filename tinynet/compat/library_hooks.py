@@ -3,6 +3,7 @@
 tensorboardX, matplotlib and einops recognize a tensor by its type or the name of its type, and
 import torch to convert it. So once one of them has been imported, before tinynet or after it, the
 function that recognizes tensors gets a case for tinynet's. Everything else is passed on unchanged.
+``Module.compile`` is filled in here, too: ``capture`` is loaded when it is first used.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
+from tinynet.core import seams
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops import stack
 
@@ -131,3 +133,6 @@ _ADAPT: dict[str, Callable[[Any], None]] = {
 for _name in _ADAPT.keys() & sys.modules.keys():
     _ADAPT[_name](sys.modules[_name])
 sys.meta_path.insert(0, _Finder())
+seams.compile_forward.append(
+    lambda *args, **options: import_module("tinynet.capture.api").compile_forward(*args, **options)
+)

@@ -128,6 +128,16 @@ class record_function(contextlib.ContextDecorator):  # noqa: N801  # PyTorch's n
             events.append(Event(self.name, start, end, (), inside))
 
 
+def _record_function_enter(name: str, args: str | None = None) -> record_function:
+    """Begin a labelled block, and return what ends it."""
+    return record_function(name, args).__enter__()
+
+
+def _record_function_exit(handle: record_function) -> None:
+    """End a labelled block."""
+    handle.__exit__(None, None, None)
+
+
 def schedule(
     *, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, **_: Any
 ) -> Callable[[int], ProfilerAction]:

@@ -58,3 +58,29 @@ def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
     """Raise RuntimeError when the block, or the decorated function, begins."""
     range_push(msg)
     yield
+
+
+# ---- torch._subclasses --------------------------------------------------------------------------
+
+_RUN = "programs are traced with proxies; run them on tensors"
+FakeTensor = absent("_subclasses.FakeTensor", _RUN)
+FakeTensorMode = absent("_subclasses.FakeTensorMode", _RUN)
+
+
+def is_fake(x: object) -> bool:
+    """Return False: all tensors have numbers."""
+    return False
+
+
+# ---- torch.fx.experimental.proxy_tensor ---------------------------------------------------------
+
+
+def get_proxy_mode() -> None:
+    """Return None: nothing is being traced."""
+
+
+# ---- torch.SymInt and the like ------------------------------------------------------------------
+
+SymInt = absent("SymInt", _RUN)
+SymFloat = absent("SymFloat", _RUN)
+SymBool = absent("SymBool", _RUN)

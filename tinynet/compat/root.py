@@ -7,10 +7,10 @@ from typing import Any
 
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
-from tinynet.compat.fx import SymBool as SymBool
-from tinynet.compat.fx import SymFloat as SymFloat
-from tinynet.compat.fx import SymInt as SymInt
 from tinynet.compat.library import ops as ops
+from tinynet.compat.refusal import SymBool as SymBool
+from tinynet.compat.refusal import SymFloat as SymFloat
+from tinynet.compat.refusal import SymInt as SymInt
 from tinynet.compat.types import chalf as chalf
 from tinynet.compat.types import complex32 as complex32
 from tinynet.compat.types import finfo as finfo

@@ -12,6 +12,7 @@ import numpy as np
 
 from tinynet.core.trace import traced, traced_write
 from tinynet.dtypes import Array
+from tinynet.kernels.sums import sums
 
 add = traced(operator.add)
 
@@ -74,3 +75,16 @@ def assign(array: Array, values: Any) -> None:
 def update(array: Array, ufunc: np.ufunc, *operands: Any) -> None:
     """Write the result of a ufunc of an array and other operands over the array."""
     ufunc(array, *operands, out=array)
+
+
+def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
+    """Undo broadcasting: sum ``g`` to ``shape``."""
+    axes = broadcast_axes(g.shape, shape)
+    return (sums(g, axes, True) if axes else g).reshape(shape)
+
+
+def broadcast_axes(wide: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the axes along which ``shape`` was repeated to become ``wide``."""
+    extra = len(wide) - len(shape)
+    repeated = [i + extra for i, n in enumerate(shape) if n == 1 and wide[i + extra] != 1]
+    return (*range(extra), *repeated)

@@ -11,9 +11,10 @@ import linecache
 import os
 import sys
 import warnings
-from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
+
+from tinynet.core import seams
 
 Site = tuple[CodeType, int]
 COMPILED = "<tinynet operations>"
@@ -24,8 +25,6 @@ _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 OUTSIDE: dict[str, bool] = {}
 # The warning registries for lines of files, such as configs; Python keeps one for each module.
 _warned: dict[str, dict[str | tuple[str, type[Warning], int], int]] = {}
-explain: list[Callable[[Exception], None]] = []  # set by ``explanations``: describes an error
-fallback: list[Callable[[], Site | None]] = []  # set by ``train``: a site if all frames are ours
 
 
 def is_outside(filename: str) -> bool:
@@ -51,7 +50,7 @@ def outward(frame: FrameType | None) -> Site | None:
         if found or found is None and is_outside(code.co_filename):
             return code, frame.f_lasti
         frame = frame.f_back
-    return fallback[0]() if fallback else None
+    return seams.fallback[0]() if seams.fallback else None
 
 
 def execute(filename: str, source: str, namespace: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor
 
 
@@ -36,18 +37,12 @@ def conjugate(x: Any) -> Any:
         return type(x)([conjugate(one) for one in x])
     if not holds_complex(x):
         return x
-    return Conjugate.of_tensor(x) if isinstance(x, Tensor) else np.asarray(np.conjugate(x))
+    return Recorded.conjugate(x) if isinstance(x, Tensor) else np.asarray(np.conjugate(x))
 
 
 def adjoint(x: Any) -> Any:
     """Return the conjugate transposes of matrices, arrays or tensors."""
     return conjugate(x.mT)
-
-
-class Conjugate:
-    """The conjugate of a tensor; set by ``ops``."""
-
-    of_tensor: Callable[[Tensor], Tensor]
 
 
 def refuse(op: Any, inputs: Iterable[Any]) -> None:

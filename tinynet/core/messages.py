@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet import dtypes, errors
+from tinynet.core import seams
 from tinynet.core.callsite import Location, Site, locate
 from tinynet.core.module_scope import Scope, modules_of, name_of, path_of
 from tinynet.core.tensors.tensor import METHODS
@@ -147,10 +148,6 @@ def _written(where: Location | None) -> re.Match[str] | None:
     return re.match(_WRITTEN, where.expression) or re.match(_WRITTEN, where.text)
 
 
-# What replaces a write that has no method of its name without the underscore; see ops/creation.
-OUT_OF_PLACE: dict[str, str] = {}
-
-
 def _out_of_place(name: str, write: str) -> str:
     """Return the out-of-place form of a write: ``[``, ``.add_(`` or ``+=``."""
     if write == "[":
@@ -158,8 +155,8 @@ def _out_of_place(name: str, write: str) -> str:
     if write.endswith("="):
         return f"{name} = {name} {write[:-1]} ..."
     method = write[1:-1]
-    if method in OUT_OF_PLACE:
-        return f"{name} = {OUT_OF_PLACE[method].format(name)}"
+    if method in seams.out_of_place:
+        return f"{name} = {seams.out_of_place[method].format(name)}"
     method = method.rstrip("_")
     return f"{name} = {name}.{method}(...)" if method in METHODS else ""
 

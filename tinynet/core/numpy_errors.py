@@ -13,8 +13,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core.callsite import is_outside
 
-# ---- numpy errors -------------------------------------------------------------------------------
-# Translation of numpy's errors into PyTorch's.
+# ---- numpy's errors, as PyTorch's ----------------------------------------------------------------
 
 
 def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
@@ -39,13 +38,10 @@ def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
 
 # ---- float errors -------------------------------------------------------------------------------
 # Division by zero, overflow and invalid values: silent inside tinynet, as in PyTorch.
-#
 # numpy warns about them, and a warning for each ``log(0)`` of a training step would be noise at
-# best
-# (and an error where warnings are errors). Disabling the warnings per operation would cost more
-# than
-# many operations do, and disabling them globally would hide those of user code. So numpy calls a
-# function that is silent for tinynet's frames and warns for all others.
+# best (and an error where warnings are errors). Disabling the warnings per operation would cost
+# more than many operations do, and disabling them globally would hide those of user code. So numpy
+# calls a function that is silent for tinynet's frames and warns for all others.
 
 
 _NUMPY = np.__file__.rpartition("/")[0] or np.__file__

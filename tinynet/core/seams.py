@@ -1,13 +1,16 @@
-"""Operations on tensors that the engine needs and ``ops`` fills in, and undoing broadcasting."""
+"""Seams: what lower rooms call and rooms above them fill in, so that no import points upwards.
+
+There are no others. This file imports nothing, so that any other can use it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import CodeType
+from typing import Any, TypeAlias
 
-from tinynet.core.tensors.tensor import Tensor
-from tinynet.dtypes import Array
-from tinynet.kernels.sums import sums
+Tensor: TypeAlias = Any  # the types are above this file
+Array: TypeAlias = Any
 
 
 class Recorded:
@@ -23,20 +26,26 @@ class Recorded:
     clone: Callable[[Tensor], Tensor]
     sum_to: Callable[[Tensor, tuple[int, ...]], Tensor]
     cast: Callable[[Tensor, Any], Tensor]
+    conjugate: Callable[[Tensor], Tensor]
     batched: Callable[[list[Any]], bool] | None = None
     settled: Callable[[Tensor, Any], Tensor]
 
 
-def sum_to(g: Array, shape: tuple[int, ...]) -> Array:
-    """Undo broadcasting: sum ``g`` to ``shape``."""
-    axes = broadcast_axes(g.shape, shape)
-    if axes:
-        g = sums(g, axes, True)
-    return g.reshape(shape)
+# From ``ops/creation``: a write -> what replaces it, if no method has its name without underscore.
+out_of_place: dict[str, str] = {}
 
+# From ``core/explanations``: adds to an error what it means and how to mend it.
+explain: list[Callable[[Exception], None]] = []
 
-def broadcast_axes(wide: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the axes along which ``shape`` was repeated to become ``wide``."""
-    extra = len(wide) - len(shape)
-    repeated = [i + extra for i, n in enumerate(shape) if n == 1 and wide[i + extra] != 1]
-    return (*range(extra), *repeated)
+# From ``nn/base``: the code of ``Module.__call__``, which tracebacks leave out.
+module_calls: set[CodeType] = set()
+
+# From ``nn/parallel`` and ``train``: the id of a weight that processes share -> what renormalises
+# its rows on all of them.
+shared_weights: dict[int, Callable[[Array, float, float], None]] = {}
+
+# From ``train``: returns the site of an operation that no line of the user's program has called.
+fallback: list[Callable[[], tuple[CodeType, int] | None]] = []
+
+# From ``compat``: what ``Module.compile`` does.
+compile_forward: list[Callable[..., None]] = []

@@ -125,11 +125,9 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
 # ---- across -------------------------------------------------------------------------------------
 # Divergences between families: ``-entropy(p) - E[log q(x)]``, the latter from moments of p.
 #
-# ``E[log q(x)]`` of each family q needs only a few moments of p: mean and variance, mean
-# logarithm,
+# ``E[log q(x)]`` of each family q needs only a few moments of p: mean and variance, mean logarithm,
 # or the moment-generating function. So each family defines its moments once. If p has values
-# outside
-# the support of q, the divergence is infinite.
+# outside the support of q, the divergence is infinite.
 
 
 Moment = Callable[[Any], Tensor]

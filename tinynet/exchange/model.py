@@ -54,9 +54,8 @@ def pytorch_state(target: Any, state: Any) -> Any:
     if hasattr(target, "padding_mode"):
         made["_reversed_padding_repeated_twice"] = tuple(both_sides(target))
     if isinstance(target, RNNBase):
-        names = target._names()
-        flat = [name for layer in names for name in layer]
-        made |= {"_all_weights": names, "_flat_weights_names": flat}
+        flat = target._flat_weights_names
+        made |= {"_all_weights": target._all_weights, "_flat_weights_names": flat}
         made["_flat_weights"] = [state["_parameters"][name] for name in flat]
     return made
 

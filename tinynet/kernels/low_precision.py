@@ -50,9 +50,7 @@ def in_single(op: Any, *inputs: Any, **options: Any) -> Array:
 
     Only kernels with several steps need this: numpy's ufuncs do it themselves.
     """
-    wide = [
-        x.astype(SINGLE) if isinstance(x, np.ndarray) and x.dtype == HALF else x for x in inputs
-    ]
+    wide = [x.astype(SINGLE) if getattr(x, "dtype", None) == HALF else x for x in inputs]
     return np.asarray(op.kernel(*wide, **options)).astype(HALF)
 
 

@@ -13,12 +13,10 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor, public_function
-from tinynet.dtypes import DtypeLike, get_default_dtype
+from tinynet.dtypes import DtypeLike, get_default_dtype, number_of
 from tinynet.ops.creation.ranges import arange
 
 _NUMBERS = ("alpha", "beta", "value")
@@ -42,8 +40,9 @@ def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Calla
         if order is None:
             return function(*args, **kwargs)
         given = dict(zip(order, args, strict=True))
-        numbers = {n: given.pop(n) for n in order if n in _NUMBERS}
-        if not all(isinstance(x, (int, float, np.generic)) for x in numbers.values()):
+        try:
+            numbers = {n: number_of(given.pop(n), name, n) for n in order if n in _NUMBERS}
+        except TypeError:
             return function(*args, **kwargs)
         warnings.warn(
             f"This overload of {name} is deprecated: pass {' and '.join(numbers)} by name, after "

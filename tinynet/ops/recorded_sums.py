@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tinynet.core.arrays import broadcast_axes
 from tinynet.core.declaration.operation import operation
-from tinynet.core.seams import Recorded, broadcast_axes
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, dense_copy
 from tinynet.dtypes import Array
 from tinynet.ops.pointwise.arithmetic import add

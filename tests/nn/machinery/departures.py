@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.recorded.departures import Instead
+from tests.recorded.departures import Instead, Unsaid
 
 
 def a_tensor_of_its_own(place: str, values: np.ndarray, memory: str) -> dict[str, object]:
@@ -17,6 +17,10 @@ RETURNED = "What a transformed function returns as it came is a new tensor over 
 PAIR, TABLE = np.array([1.0, 2.0]), np.arange(6.0).reshape(3, 2)
 
 DEPARTURES = (
+    Unsaid(
+        "LSTM has no other implementation to fall back from.",
+        "UserWarning: LSTM with projections is not supported with oneDNN",
+    ),
     Instead(
         "PyTorch misspells the class in this text.",
         "containers/parameter_dicts",

@@ -80,6 +80,68 @@ def the_flat_weights_of_a_recurrent_layer(T):
 
 
 @program
+def what_subclasses_of_recurrent_layers_replace(T):
+    """``forward`` calls what a subclass replaces; so do programs with their own loops."""
+    called = []
+
+    class Watched(T.nn.LSTM):
+        def check_forward_args(self, input, hidden, batch_sizes):
+            called.append([list(input.shape), [list(h.shape) for h in hidden], batch_sizes])
+            super().check_forward_args(input, hidden, batch_sizes)
+
+        def check_input(self, input, batch_sizes):
+            called.append("check_input")
+            super().check_input(input, batch_sizes)
+
+        def permute_hidden(self, hx, permutation):
+            return hx if permutation is None else super().permute_hidden(hx, permutation)
+
+    x, x64 = T.zeros(4, 5, 3, dtype=T.float32), T.zeros(4, 5, 3, dtype=T.float64)
+    net, gru = Watched(3, 6, proj_size=2, batch_first=True).float(), T.nn.GRU(3, 6).float()
+    net(x)
+    sizes, states = T.tensor([2, 1]), T.arange(12.0).reshape(1, 2, 6)
+    return {
+        "called": called,
+        "input": attempt(lambda: gru.check_input(x[0], None)),
+        "packed": attempt(lambda: gru.check_input(x, sizes)),
+        "size": attempt(lambda: gru.check_input(x[..., :2], None)),
+        "dtype": attempt(lambda: gru.check_input(x64, None)),
+        "hidden size": [net.get_expected_hidden_size(x, s) for s in (None, sizes)],
+        "cell size": [net.get_expected_cell_size(x, s) for s in (None, sizes)],
+        "hidden": attempt(lambda: gru.check_hidden_size(states, (1, 5, 6))),
+        "own words": attempt(lambda: gru.check_hidden_size(states, (1, 5, 6), "{} is not {}")),
+        "args": attempt(lambda: gru.check_forward_args(x, states, None)),
+        "cell args": attempt(lambda: net.check_forward_args(x, (states, states), None)),
+        "permuted": gru.permute_hidden(states, T.tensor([1, 0])),
+        "both permuted": T.nn.LSTM(3, 6).permute_hidden((states, states), T.tensor([1, 0])),
+        "constants": [
+            getattr(T.nn, name).__constants__
+            for name in ("RNNBase", "RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell")
+        ],
+    }
+
+
+@program
+def recurrent_layers_refuse_options_of_others(T):
+    errors = [
+        attempt(lambda: T.nn.RNN(3, 4, proj_size=2)),
+        attempt(lambda: T.nn.GRU(3, 4, proj_size=0)),
+        attempt(lambda: T.nn.GRU(3, 4, peephole=True)),
+    ]
+    return {"errors": errors}
+
+
+@program
+def recurrent_layers_under_autocast_take_its_dtype(T):
+    x, found = T.zeros(4, 5, 3, dtype=T.bfloat16), {}
+    with T.autocast("cpu", dtype=T.bfloat16):
+        for name, options in {"RNN": {}, "GRU": {}, "LSTM": {"proj_size": 2}}.items():
+            output, states = getattr(T.nn, name)(3, 4, dtype=T.float32, **options)(x)
+            found[name] = [output.dtype, *(s.dtype for s in states)]
+    return found
+
+
+@program
 def what_programs_import_beside_module(T):
     module = T.nn.modules.module
     return {

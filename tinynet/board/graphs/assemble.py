@@ -35,14 +35,11 @@ from tinynet.board.graphs.watch import Called, Ran, Returned, Watch
 # Folding repeats into one node each, which keeps a graph of 10,000 operations readable.
 #
 # Note [What is a repeat]
-# A scope runs its children (operations and scopes of calls) one after the other. Children that
-# look
-# the same (types, shapes and contents, recursively) have the same signature, and a loop is a
-# sequence of signatures with a period: `select add cell select add cell ...`. The first and the
-# last
-# iteration are kept; those between become one node, which has their outside inputs and outputs
-# and
-# states how many it replaces. Its time and memory are their sums.
+# A scope runs its children (operations and scopes of calls) one after the
+# other. Children that look the same (types, shapes and contents, recursively) have the same
+# signature, and a loop is a sequence of signatures with a period: `select add cell select add cell
+# ...`. The first and the last iteration are kept; those between become one node, which has their
+# outside inputs and outputs and states how many it replaces. Its time and memory are their sums.
 
 
 Group = tuple[str, list[str], str]  # name of the fold, names of the nodes in it, a sentence

@@ -10,11 +10,9 @@ from html import escape
 # Layout of a directed graph: boxes in rows from top to bottom, edges between rows.
 #
 # The usual four steps, each in the simplest form that looks good on graphs of up to some hundred
-# boxes: a row for each box (longest path), invisible boxes where an edge crosses a row, an order
-# in
-# each row with few crossings (moving each box to the median of its neighbors, back and forth),
-# and an
-# x for each box (towards its neighbors, as far as the order allows).
+# boxes: a row for each box (longest path), invisible boxes where an edge crosses a row, an order in
+# each row with few crossings (moving each box to the median of its neighbors, back and forth), and
+# an x for each box (towards its neighbors, as far as the order allows).
 #
 # Source: K. Sugiyama, S. Tagawa, M. Toda, Methods for visual understanding of hierarchical system
 #     structures, 1981.

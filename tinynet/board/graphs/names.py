@@ -118,11 +118,9 @@ def show(value: object) -> str:
 # ---- scopes -------------------------------------------------------------------------------------
 # The module call that an operation belongs to, as a name scope.
 #
-# Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has its
-# own
+# Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has its own
 # scope. `tinynet.core.module_scope` reports when a call begins and ends, so nothing is registered
-# on
-# the modules, and a forward pass that raises is tracked, too.
+# on the modules, and a forward pass that raises is tracked, too.
 
 
 class Root:

@@ -147,17 +147,13 @@ def _arrows(nodes: list[Node], depth: int) -> list[Arrow]:
 #
 # A module that calls no other module is a box with one layer. Where a module computes something
 # itself (such as a residual sum), each operation is a separate layer. The edges follow from those
-# of
-# operations. The scope of a single model is left out, so that its modules are seen at once.
+# of operations. The scope of a single model is left out, so that its modules are seen at once.
 #
 # Note [Names that are whole]
-# TensorBoard cuts names at a width: that of a scope, which is a box, later than that of a node,
-# an
-# oval. It writes longer names of boxes in smaller letters, so a name that is slightly too wide
-# fits
-# with spaces after it, which browsers do not show. A class and an attribute that do not fit
-# together
-# are shortened to one of them.
+# TensorBoard cuts names at a width: that of a scope, which is a box,
+# later than that of a node, an oval. It writes longer names of boxes in smaller letters, so a name
+# that is slightly too wide fits with spaces after it, which browsers do not show. A class and an
+# attribute that do not fit together are shortened to one of them.
 #
 # Source: tensorboard/plugins/graph/keras_util.py, the reader of this format.
 

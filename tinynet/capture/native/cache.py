@@ -17,16 +17,21 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tinynet.base.atomic_write import write_atomically
+from tinynet.capture.native import library
 from tinynet.core.callsite import warn
 from tinynet.kernels.numba import blas, compiler
 from tinynet.kernels.threads import fork_safe_lock
 
 # Forks wait for compilations: a child could not go on with one, nor begin another.
 _compiling = fork_safe_lock()
+# The arguments of a native function: name -> dtype and rank of an array, or -1 for a number.
+Takes = dict[str, tuple[str, int]]
+NUMBER = "float64", -1
 SLOW = 1.0  # seconds: a compilation that takes longer is announced
 
 
@@ -53,6 +58,7 @@ folder = functools.cache(find_folder)
 @functools.cache
 def _version() -> str:
     """Return a digest of what native functions are compiled with."""
+    compiler.prepare()
     with_library = f"{sys.version} {compiler.version()} {blas.sgemm}"
     found = hashlib.sha256(with_library.encode())
     kernels = Path(compiler.__file__).parent
@@ -66,24 +72,24 @@ class Native:
 
     Args:
         title: its name for people.
-        name: the name of the function in the source.
-        lines: the source.
-        namespace: the globals.
+        takes: the names of its arguments, and their types.
+        lines: the lines of its body, which may use what ``library`` has.
 
     Attributes:
         function: the compiled function.
         source: the source.
     """
 
-    def __init__(self, title: str, name: str, lines: list[str], namespace: dict[str, Any]):
-        self.title, self.source = title, "\n".join(lines) + "\n"
+    def __init__(self, title: str, takes: Takes, lines: Sequence[str]):
+        self.title, self.takes, self.lines = title, takes, lines
+        self.source = source_of(takes, lines)
         digest = hashlib.sha256((_version() + self.source).encode()).hexdigest()[:32]
         self._file = None if folder() is None else _stored(digest, self.source)
         filename = str(self._file or f"<tinynet operations> {title} {digest}")
         linecache.cache[filename] = (len(self.source), None, self.source.splitlines(True), filename)
-        namespace["__name__"] = __name__  # numba looks for the module of a function
-        exec(compile(self.source, filename, "exec"), namespace)
-        self.function = compiler.jit(namespace[name], cache=self._file is not None)
+        space = library.namespace() | {"__name__": __name__}  # numba looks for the module
+        exec(compile(self.source, filename, "exec"), space)
+        self.function = compiler.jit(space["native"], cache=self._file is not None)
         self._compiled = False
         self._places: list[tuple[dict[str, Any], str]] = []
 
@@ -97,17 +103,29 @@ class Native:
         """Run the function; the first call compiles it, or reads it from disk."""
         if self._compiled:
             return self.function(*args)
+        return self._guarded(lambda: self._first(args))
+
+    def _first(self, args: tuple[Any, ...]) -> Any:
+        result = self._compile(args)
+        self._compiled = True
+        for namespace, name in self._places:
+            namespace[name] = self.function
+        self._places.clear()
+        return result
+
+    def compile(self) -> None:
+        """Compile the function without running it, unless it is on disk."""
+        self._guarded(lambda: self.function.compile(compiler.types_of(self.takes.values())))
+
+    def _guarded(self, action: Callable[[], Any]) -> Any:
+        """Run what compiles the function, or reads it from disk."""
         with _compiling:
             if self._file is not None:
                 _remove_changed(self._file)
             with Announced(self.title):
-                result = self._compile(args)
+                result = action()
             if self._file is not None:
                 _seal(self._file)
-            self._compiled = True
-            for namespace, name in self._places:
-                namespace[name] = self.function
-            self._places.clear()
         return result
 
     def _compile(self, args: tuple[Any, ...]) -> Any:
@@ -126,16 +144,23 @@ class Native:
 _natives: weakref.WeakValueDictionary[str, Native] = weakref.WeakValueDictionary()
 
 
-def native_of(title: str, name: str, lines: list[str], namespace: dict[str, Any]) -> Native:
+def native_of(title: str, takes: Takes, lines: Sequence[str]) -> Native:
     """Return a native function; the same one for the same source while it is in use.
 
-    The arguments are those of ``Native``. The source determines the globals.
+    The arguments are those of ``Native``.
     """
-    key = "\n".join(lines)
+    key = source_of(takes, lines)
     found = _natives.get(key)
     if found is None:
-        found = _natives[key] = Native(title, name, lines, namespace)
+        found = _natives[key] = Native(title, takes, lines)
     return found
+
+
+def source_of(takes: Takes, lines: Sequence[str]) -> str:
+    """Return the source of a native function; numba compiles one function for these types."""
+    kinds = ", ".join(f"{name}[{rank}]" for name, rank in takes.values())
+    body = [f"    {line}" for line in (f"# {kinds}", *lines)]
+    return "\n".join([f"def native({', '.join(takes)}):", *body]) + "\n"
 
 
 def _refuse(*args: Any) -> bool:
@@ -148,13 +173,14 @@ def _stored(digest: str, source: str) -> Path | None:
     path = Path(str(folder()), f"native_{digest}.py")
     try:
         if not path.exists() or path.read_text(encoding="utf-8") != source:
-            _write(path, source)
+            write(path, source)
     except (OSError, UnicodeDecodeError):
         return None
     return path
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
+    """Write a file of the folder."""
     write_atomically(path, lambda file: file.write(text.encode()))
 
 
@@ -177,7 +203,7 @@ def _seal(path: Path) -> None:
     try:
         now = _code(path)
         if now != _left(path):
-            _write(path.with_suffix(".json"), json.dumps(now))
+            write(path.with_suffix(".json"), json.dumps(now))
     except OSError:
         return
 

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import choices
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symbol, form_of
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
+from tinynet.core.arrays import broadcast_axes, sum_to
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.core.seams import broadcast_axes, sum_to
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
@@ -165,8 +166,8 @@ def _sum_to(w: Writer, call: Call) -> bool:
     if not g.size or not axes or axes != tuple(range(len(axes))) or not call.result.shape:
         return False
     columns = call.result.size
-    rows = f"{w.array(g)}.reshape({(g.size // columns, columns)!r})"
-    w.lines.append(f"column_sums({rows}, {w.new(call.result)}.reshape({columns}))")
+    rows = f"view({w.array(g)}, {(g.size // columns, columns)!r})"
+    w.lines.append(f"column_sums({rows}, view({w.new(call.result)}, ({columns},)))")
     return True
 
 
@@ -179,8 +180,8 @@ def _mean_dims(w: Writer, call: Call) -> bool:
     axis = axes[0] % len(x.shape)
     before, length = math.prod(x.shape[:axis]), x.shape[axis]
     shape = before, length, x.size // (before * length)
-    given = f"{w.array(x)}.reshape({shape!r})"
-    w.lines.append(f"means({given}, {w.new(call.result)}.reshape({(before, shape[2])!r}))")
+    given = f"view({w.array(x)}, {shape!r})"
+    w.lines.append(f"means({given}, view({w.new(call.result)}, {(before, shape[2])!r}))")
     return True
 
 
@@ -189,9 +190,9 @@ def _embedding(w: Writer, call: Call) -> bool:
     table, index = call.args[:2]
     if not index.size or not table.size or index.dtype.kind != "i":
         return False
-    places = f"{w.array(index)}.reshape({index.size})"
+    places = f"view({w.array(index)}, ({index.size},))"
     given, made = w.array(table), w.new(call.result)
-    rows = f"{made}.reshape({(index.size, table.shape[1])!r})"
+    rows = f"view({made}, {(index.size, table.shape[1])!r})"
     w.lines.append(f"if not take_rows({given}, {places}, {rows}): return 1")
     w.can_fail = True
     return True
@@ -208,7 +209,7 @@ def _reshape(w: Writer, call: Call) -> bool:
     x, shape = call.args[:2]
     if not x.shape or not shape:
         return False
-    w.view(call.result, f"{w.array(x)}.reshape({tuple(shape)!r})")
+    w.view(call.result, f"view({w.array(x)}, {tuple(shape)!r})")
     return True
 
 
@@ -219,7 +220,7 @@ def _rows(w: Writer, value: Value) -> str:
     """Return a value as a matrix with the same last dimension."""
     assert value.shape is not None
     name = w.array(value)
-    return name if len(value.shape) == 2 else f"{name}.reshape({_matrix(value)!r})"
+    return name if len(value.shape) == 2 else f"view({name}, {_matrix(value)!r})"
 
 
 def _matrix(value: Value) -> tuple[int, int]:
@@ -249,7 +250,7 @@ def _affine(w: Writer, call: Call) -> bool:
     a, b, c = _rows(w, x), w.array(weight), w.array(bias)
     w.new(call.result)
     out = _rows(w, call.result)
-    w.lines += [f"fill_rows({out}, {c})", f"product({a}, False, {b}, True, {out}, 1.0)"]
+    w.lines += [f"fill_rows({out}, {c})", f"product({a}, NO, {b}, YES, {out}, one)"]
     return True
 
 
@@ -260,7 +261,7 @@ def _linear(w: Writer, call: Call) -> bool:
         return False
     a, b = _rows(w, x), w.array(weight)
     w.new(call.result)
-    w.lines.append(f"product({a}, False, {b}, True, {_rows(w, call.result)}, 0.0)")
+    w.lines.append(f"product({a}, NO, {b}, YES, {_rows(w, call.result)}, zero)")
     return True
 
 
@@ -270,7 +271,7 @@ def _of_input(w: Writer, call: Call) -> bool:
         return False
     a, b = _rows(w, g), w.array(weight)
     w.new(call.result)
-    w.lines.append(f"product({a}, False, {b}, False, {_rows(w, call.result)}, 0.0)")
+    w.lines.append(f"product({a}, NO, {b}, NO, {_rows(w, call.result)}, zero)")
     return True
 
 
@@ -280,7 +281,7 @@ def _of_weight(w: Writer, call: Call) -> bool:
         return False
     a, b = _rows(w, g), _rows(w, x)
     out = w.new(call.result)
-    w.lines.append(f"product({a}, True, {b}, False, {out}, 0.0)")
+    w.lines.append(f"product({a}, YES, {b}, NO, {out}, zero)")
     return True
 
 
@@ -369,15 +370,15 @@ def _gelu_slope(w: Writer, call: Call) -> bool:
 
 
 def _rows_of(w: Writer, x: Value, length: int) -> str:
-    return f"{w.array(x)}.reshape({(x.size // length, length)!r})"
+    return f"view({w.array(x)}, {(x.size // length, length)!r})"
 
 
 def _new_rows(w: Writer, x: Value, length: int) -> str:
-    return f"{w.new(x)}.reshape({(x.size // length, length)!r})"
+    return f"view({w.new(x)}, {(x.size // length, length)!r})"
 
 
 def _vector(w: Writer, x: Value) -> str:
-    return f"{w.array(x)}.reshape({x.size})"
+    return f"view({w.array(x)}, ({x.size},))"
 
 
 @form("layer_normalized")
@@ -400,7 +401,7 @@ def _layer_norm_slope(w: Writer, call: Call) -> bool:
     given = [_rows_of(w, g, length), _rows_of(w, x, length), _vector(w, weight)]
     given += [_rows_of(w, mean, 1), _rows_of(w, inverse, 1)]
     dx, *sums = call.result
-    made = [_new_rows(w, dx, length), *(f"{w.new(v)}.reshape({length})" for v in sums)]
+    made = [_new_rows(w, dx, length), *(f"view({w.new(v)}, ({length},))" for v in sums)]
     w.lines.append(f"layer_norm_slope({', '.join([*given, *made])})")
     return True
 
@@ -409,29 +410,40 @@ def _layer_norm_slope(w: Writer, call: Call) -> bool:
 # Calls that have no native form, but a kernel of ``kernels/numba``: they run with it.
 
 
-OPERATIONS = {
-    "lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows",
-    "convolve", "convolve_biased", "spread", "spread_biased", "correlate",
-}  # fmt: skip
+CONVOLUTIONS = {"convolve", "convolve_biased", "spread", "spread_biased", "correlate"}
+OPERATIONS = CONVOLUTIONS | {"lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows"}
 
 
 def with_kernels(call: Call) -> Call:
     """Return the call with the kernels enabled while it runs; other calls as they are."""
-    if not _has_kernel(call):
+    owner = kernel_of(call)
+    shortens = call.function is getattr(shorten_rows, "untraced", shorten_rows)
+    if owner is None and not shortens:
         return call
     made = copy.copy(call)
     made.function = enabled(call.function)
-    return made
+    if owner is None or owner[0] not in CONVOLUTIONS or not onednn.is_available():
+        return made
+    faster = choices.is_faster(" ".join(owner), made.function, call.function, call.args)
+    return made if faster else call
 
 
-def _has_kernel(call: Call) -> bool:
-    if call.kind == "write":
-        return call.function is getattr(shorten_rows, "untraced", shorten_rows)
-    op = call.op
-    if op is None and call.kind == "compute":
-        owner = formula_of(call.function)
-        op = owner and owner[0]
-    return op is not None and op.name in OPERATIONS
+def kernel_of(call: Call) -> tuple[str, str] | None:
+    """Return the operation, and the formula if it is one, of a call that runs with the kernels."""
+    if call.kind != "compute":
+        return None
+    if call.op is not None:
+        op, which = call.op, ""
+    else:
+        op, which = formula_of(getattr(call.function, "__wrapped__", call.function)) or (None, "")
+    return (op.name, which) if op is not None and op.name in OPERATIONS else None
+
+
+def function_of(op: Any, which: str) -> Any:
+    """Return the kernel or formula of an operation, by what ``kernel_of`` returns."""
+    if not which:
+        return op.kernel
+    return next(iter(op.formulas.values())) if which == "joint" else op.formulas[which]
 
 
 def enabled(function: Any) -> Any:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tinynet.capture.native import forms as forms  # declares forms
 from tinynet.capture.native import images as images  # declares forms
-from tinynet.capture.native import library
-from tinynet.capture.native.cache import Native, native_of
+from tinynet.capture.native.cache import Native, Takes, native_of
 from tinynet.capture.native.channels_last import with_channels_last
 from tinynet.capture.native.forms import ALONE, MIXED, find, is_reshape, with_kernels
 from tinynet.capture.native.images import with_relu_in_norms
@@ -160,13 +160,10 @@ class Body:
         writer.flush()
         self.inputs, self.scratch = [originals[n] for n in writer.inputs], writer.scratch
         given = list(writer.inputs.values())
-        with_gaps = [v.number for v in given if not v.contiguous]
-        self._names = [f"{'g' if v.number in with_gaps else 'v'}{v.number}" for v in given]
-        self._names += map(self.name_of, outputs)
-        kinds = ", ".join(f"{v.dtype.name}[{len(v.shape or ())}]" for v in given)
-        self._lines = [f"# {kinds}"]  # numba compiles one function for these
-        self._lines += [f"v{number} = np.ascontiguousarray(g{number})" for number in with_gaps]
-        self._lines += [f"{name} = {text}" for text, name in writer.constants.items()]
+        self._takes: Takes = {
+            self.name_of(v): (v.dtype.name, len(v.shape or ())) for v in (*self.inputs, *outputs)
+        }
+        self._lines = [f"{name} = {text}" for text, name in writer.constants.items()]
         self._lines.append(f"one, zero = {kind.name}(1), {kind.name}(0)")
         self._lines += [f"s{v.number} = v{v.number}[()]" for v in given if v.shape == ()]
         self._lines += writer.lines
@@ -175,25 +172,31 @@ class Body:
         """Return the name of a value in the native function."""
         return f"v{self._numbers[value.number]}"
 
-    def native(self, more: Any = ((), (), {}), title: str = "") -> Native:
+    def native(
+        self, takes: Takes | None = None, lines: Sequence[str] = (), title: str = ""
+    ) -> Native:
         """Return the native function: it returns 0, or 1 if it does not take the data.
 
         Args:
-            more: the names of more arguments, more lines, and the globals that they need.
+            takes, lines: more arguments, and lines.
             title: what it does with these lines.
         """
-        names, lines, globals_ = more
-        head = f"def native({', '.join([*self._names, *names])}):"
-        body = [f"    {line}" for line in (*self._lines, *lines, "return 0")]
-        space = {**library.namespace(), self._kind.name: self._kind.type, **globals_}
-        return native_of(title or self.title, "native", [head, *body], space)
+        lines = [*self._lines, *lines, "return 0"]
+        return native_of(title or self.title, self._takes | (takes or {}), lines)
 
     def allocate(self, space: dict[str, Any]) -> list[str]:
-        """Return the lines that make the memory of the outputs; add the globals they need."""
-        space["empty"] = np.empty
+        """Return the lines that make the memory of the outputs; add the globals of the call."""
+        space.update(empty=np.empty, contiguous=np.ascontiguousarray)
         for v in self.outputs:
             space[f"dtype{v.number}"] = v.dtype
         return [f"v{v.number} = empty({v.shape!r}, dtype{v.number})" for v in self.outputs]
+
+    def given(self) -> str:
+        """Return the arguments of the native function for inputs and outputs."""
+        inputs = (
+            f"v{v.number}" if v.contiguous else f"contiguous(v{v.number})" for v in self.inputs
+        )
+        return ", ".join([*inputs, *(f"v{v.number}" for v in self.outputs)])
 
     def call(self) -> Call:
         """Return the call of the Python function around the native function."""
@@ -202,14 +205,14 @@ class Body:
         made = [f"v{v.number}" for v in self.outputs]
         by_numpy = functools.cache(lambda: function_of(self.run, self.inputs, self.outputs))
         space: dict[str, Any] = {"by_numpy": by_numpy}  # written when it is needed
-        lines = [*self.allocate(space), f"failed = native({', '.join([*inputs, *made])})"]
-        lines.append(f"if failed: return by_numpy()({given})")
+        lines = [*self.allocate(space), f"if native({self.given()}): return by_numpy()({given})"]
         lines.append(f"return {', '.join(made)}")
         native = self.native()
         native.put(space, "native")
         head = f"def fused({given}):"
         function = compiled("fused", "fused", [head, *(f"    {x}" for x in lines)], space)
         function.native, function.native_title = native, native.title
+        function.natives = lambda: [native]
         call = Call("compute", function, tuple(self.inputs), {}, self.run[0].site)
         function.body, call.members = self, self.run
         call.result = self.outputs[0] if len(made) == 1 else tuple(self.outputs)

@@ -113,7 +113,7 @@ def _call(call: Call, function: Any, args: Any) -> Call:
 
 
 def _as(text: str, shape: tuple[int, ...]) -> str:
-    return f"{text}.reshape({shape!r})"
+    return f"view({text}, {shape!r})"
 
 
 def rows_of(places: int, channels: int) -> tuple[int, int]:
@@ -296,7 +296,7 @@ def _max_pool_values_last(w: Writer, call: Call) -> bool:
     if not best.size:
         return False
     offsets = f"offsets{best.number}"
-    w.lines.append(f"{offsets} = np.empty({best.shape!r}, np.uint8)")
+    w.lines.append(f"{offsets} = empty({best.shape!r}, np.uint8)")
     w.scratch += best.size
     w.lines.append(f"max_pool_last({w.array(x)}, {w.new(best)}, {offsets})")
     return True

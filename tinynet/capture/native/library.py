@@ -10,17 +10,21 @@ import numpy as np
 
 from tinynet.kernels.numba import blas, compiler, images, images_last
 from tinynet.kernels.numba.elementary import exp, of_rank, rank, tanh
+from tinynet.kernels.numba.memory import empty, line, view
 
 
 @functools.cache
 def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
     compiler.prepare()
-    made = {f.__name__: compiler.jit(f) for f in _OF_ARRAYS}
-    made |= {f.__name__: compiler.jit(f, inline=True) for f in _OF_ELEMENTS}
+    made: dict[str, Any] = {"empty": empty, "line": line, "view": view}
+    made |= {f.__name__: compiler.jit(f, inner=True) for f in _OF_ARRAYS}
+    made |= {f.__name__: compiler.jit(f, inline=True, inner=True) for f in _OF_ELEMENTS}
     made |= image_loops()
-    made.update(math=math, np=np, exp=exp, tanh=tanh, product=blas.product)
-    made.update(rank=rank, of_rank=of_rank)
+    made.update(
+        math=math, np=np, exp=exp, tanh=tanh, product=blas.product, NO=blas.NO, YES=blas.YES
+    )
+    made.update(rank=rank, of_rank=of_rank, float32=np.float32, float64=np.float64)
     return made
 
 
@@ -60,7 +64,9 @@ def log(x):
 def column_sums(g, out):
     """Sum a matrix over its rows."""
     m, n = g.shape
-    total = np.zeros(n, np.float64)
+    total = empty((n,), np.float64)
+    for j in range(n):
+        total[j] = 0.0
     for i in range(m):
         for j in range(n):
             total[j] += g[i, j]
@@ -78,9 +84,10 @@ def means(x, out):
                 total += np.float64(x[i, k, 0])
             out[i, 0] = total / length
         return
-    sums = np.empty(after, np.float64)
+    sums = empty((after,), np.float64)
     for i in range(before):
-        sums[:] = 0.0
+        for j in range(after):
+            sums[j] = 0.0
         for k in range(length):
             for j in range(after):
                 sums[j] += x[i, k, j]
@@ -127,7 +134,9 @@ def layer_norm(x, weight, bias, eps, y, mean, inverse):
 def layer_norm_slope(g, x, weight, mean, inverse, dx, of_weight, of_bias):
     """Write the gradients of ``layer_norm`` by the input, the weight and the bias."""
     rows, n = x.shape
-    zero, by_weight, by_bias = x.dtype.type(0), np.zeros(n, np.float64), np.zeros(n, np.float64)
+    zero, by_weight, by_bias = x.dtype.type(0), empty((n,), np.float64), empty((n,), np.float64)
+    for j in range(n):
+        by_weight[j], by_bias[j] = 0.0, 0.0
     for i in range(rows):
         m, r = mean[i, 0], inverse[i, 0]
         inner, outer = zero, zero
@@ -154,7 +163,8 @@ def cross_entropy(logits, target, powers, totals):
             return loss, False
         top = rank(logits[i, 0])
         for j in range(1, n):
-            top = max(top, rank(logits[i, j]))
+            this = rank(logits[i, j])
+            top = this if this > top else top
         high, total = of_rank(top), logits.dtype.type(0)
         for j in range(n):
             power = exp(logits[i, j] - high)
@@ -162,7 +172,7 @@ def cross_entropy(logits, target, powers, totals):
             total += power
         totals[i] = total
         one = math.log(np.float64(total)) - (np.float64(logits[i, target[i]]) - high)
-        loss += max(one, 0.0)
+        loss += 0.0 if one < 0.0 else one
     return loss, True
 
 
@@ -176,10 +186,39 @@ def cross_entropy_slope(g, target, powers, totals, out):
         out[i, target[i]] -= g
 
 
+# ---- steps of optimizers -------------------------------------------------------------------------
+
+
+def adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):
+    """Take a step of Adam or AdamW."""
+    for i in range(param.size):
+        p = param[i] * kept
+        g = grad[i] + penalty * p
+        m = mean[i] * beta1 + new1 * g
+        v = square[i] * beta2 + new2 * (g * g)
+        mean[i] = m
+        square[i] = v
+        param[i] = p - rate * (m / (np.sqrt(v) + eps))
+
+
+def momentum(param, buffer, grad, penalty, kept, lr):
+    """Take a step of SGD with momentum."""
+    for i in range(param.size):
+        b = buffer[i] * kept + (grad[i] + penalty * param[i])
+        buffer[i] = b
+        param[i] -= lr * b
+
+
+def descent(param, grad, penalty, lr):
+    """Take a step of SGD."""
+    for i in range(param.size):
+        param[i] -= lr * (grad[i] + penalty * param[i])
+
+
 _OF_ELEMENTS = larger, smaller, positive, root, log
 _OF_ARRAYS = (
-    column_sums, cross_entropy, cross_entropy_slope, fill_rows, layer_norm, layer_norm_slope, means,
-    take_rows,
+    adam, column_sums, cross_entropy, cross_entropy_slope, descent, fill_rows, layer_norm,
+    layer_norm_slope, means, momentum, take_rows,
 )  # fmt: skip
 _OF_IMAGES = "batch_norm", "batch_norm_slope", "channel_sums", "max_pool", "max_pool_slope"
 _OF_IMAGES_LAST = *_OF_IMAGES, "batch_scale", "plane_means", "plane_means_slope"

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.native.cache import Native
+from tinynet.capture.native.cache import NUMBER, Native, Takes
 from tinynet.capture.native.forms import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
-from tinynet.kernels.numba import compiler
 from tinynet.optim.base.elementwise import Elementwise
 from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.base.plans import Plan
+
+GRADS = 1  # the column of the gradients in a table
 
 
 def stepping(call: Call) -> Call:
@@ -23,7 +24,7 @@ def stepping(call: Call) -> Call:
         return call
     if not isinstance(call.args[0], Elementwise) or call.title != "step":
         return call
-    return Call("perform", NativeStep(call.function), call.args, {}, call.site)
+    return Call("perform", NativeStep(call.function, call.args[0]), call.args, {}, call.site)
 
 
 class NativeStep:
@@ -31,12 +32,19 @@ class NativeStep:
 
     Args:
         slowly: the optimizer's own step, for whatever is not plain, such as hooks or new state.
+        optimizer: the optimizer.
     """
 
-    def __init__(self, slowly: Any):
-        self.__name__ = slowly.__name__
+    def __init__(self, slowly: Any, optimizer: Elementwise):
+        self.__name__, self._optimizer = slowly.__name__, optimizer
         self.slowly = enabled(slowly)
         self._groups: dict[int, GroupStep] = {}
+
+    def natives(self) -> list[Native]:
+        """Return the native functions of the groups that took a step."""
+        plans = [plan for plan in self._optimizer._plans.values() if plan is not None]
+        loops = [GroupStep(self._optimizer, plan).loop(self._optimizer) for plan in plans]
+        return [_update(loop[0]) for loop in loops if loop is not None]
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
@@ -59,17 +67,19 @@ class GroupStep:
 
     Attributes:
         plan: their values and state.
-        lines: the values and the state of each in one dimension; empty if no loop takes them.
+        table: the size of each, and the addresses of its gradient, its values and its state,
+            ``[count, columns]``; None if no loop takes them.
     """
 
     def __init__(self, optimizer: Elementwise, plan: Plan):
         self.plan = plan
-        self.lines = _lines(plan) if _has_own_loop(type(optimizer)) else ()
+        self.table = _table(plan) if _has_own_loop(type(optimizer)) else None
         self._loops: dict[str, Any] = {}
 
     def loop(self, optimizer: Elementwise) -> tuple[str, tuple[float, ...]] | None:
         """Return the name of the loop, and its numbers for the coming step, if there is one."""
-        return optimizer.fused_loop(self.plan.group, self.plan.numbers) if self.lines else None
+        has_table = self.table is not None
+        return optimizer.fused_loop(self.plan.group, self.plan.numbers) if has_table else None
 
     def run(self, optimizer: Elementwise, grads: tuple[Any, ...]) -> None:
         """Update the parameters."""
@@ -79,8 +89,10 @@ class GroupStep:
             return
         name, numbers = loop
         if name not in self._loops:
-            _update(name, len(grads)).put(self._loops, name)
-        self._loops[name](*grads, *self.lines, *numbers)
+            _update(name).put(self._loops, name)
+        assert self.table is not None
+        self.table[:, GRADS] = [g.ctypes.data for g in grads]
+        self._loops[name](self.table, *numbers)
         plan.advance()
 
 
@@ -92,82 +104,50 @@ def _has_own_loop(kind: type[Elementwise]) -> bool:
     return issubclass(*owners)
 
 
-def _lines(plan: Plan) -> tuple[Any, ...]:
-    """Return values and state of all parameters as ``[n]``; nothing if no loop takes them."""
-    arrays = [a for slot in plan.slots for a in (slot.array, *slot.buffers)]
-    if any(a.dtype != np.float32 or not a.flags.c_contiguous for a in arrays):
-        return ()
-    return tuple(a.reshape(-1) for a in arrays)
+def _table(plan: Plan) -> Any:
+    """Return the table of the parameters; None if no loop takes them."""
+    each = [(slot.array, *slot.buffers) for slot in plan.slots]
+    if any(a.dtype != np.float32 or not a.flags.c_contiguous for some in each for a in some):
+        return None
+    rows = [(some[0].size, 0, *(a.ctypes.data for a in some)) for some in each]
+    return np.array(rows, np.int64)
 
 
-def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[list[str], list[str], Any]:
+def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[Takes, list[str]]:
     """Return a loop over all parameters of a group, as a part of a native function.
 
     Args:
         name: that of the loop.
-        grads: the names of the gradients, by parameter.
+        grads: the names of the gradients, by parameter; none: they are in the table already.
         prefix: of all names.
 
     Returns:
-        The names of its arguments, ``GroupStep.lines`` and the numbers of the loop; its lines; the
-        globals that these need.
+        Its arguments, ``GroupStep.table`` and the numbers of the loop, with their types; its lines.
     """
-    state, numbers, function = _UPDATES[name]
-    numbers = [prefix + n for n in numbers]
-    given = [[f"{prefix}{n}{k}" for n in state] for k in range(len(grads))]
+    state, numbers = _UPDATES[name]
+    table, numbers = f"{prefix}table", [prefix + n for n in numbers]
     lines = [f"{n} = float32({n})" for n in numbers]
-    for each, grad in zip(given, grads, strict=True):
-        array = f"{grad}.reshape({each[0]}.size)"
-        lines.append(f"{name}({', '.join([*each, array, *numbers])})")
-    names = [n for each in given for n in each] + numbers
-    return names, lines, {name: _loop(function), "float32": np.float32}
+    lines += [f"{table}[{k}, {GRADS}] = {grad}.ctypes.data" for k, grad in enumerate(grads)]
+    columns = [*range(GRADS + 1, GRADS + 1 + len(state)), GRADS]
+    arrays = [f"line({table}[k, {column}], {table}[k, 0])" for column in columns]
+    lines.append(f"for k in range({table}.shape[0]):")
+    lines.append(f"    {name}({', '.join([*arrays, *numbers])})")
+    return {table: ("int64", 2)} | dict.fromkeys(numbers, NUMBER), lines
 
 
 @functools.cache
-def _loop(function: Any) -> Any:
-    return compiler.jit(function)
+def _update(name: str) -> Native:
+    """Return the update of all parameters in a table."""
+    takes, lines = update_of(name, [])
+    return Native(f"{name} of all parameters", takes, lines)
 
 
-@functools.cache
-def _update(name: str, count: int) -> Native:
-    """Return the update of ``count`` parameters; dispatching tuples of arrays takes longer."""
-    grads = [f"grad{k}" for k in range(count)]
-    names, lines, space = update_of(name, grads)
-    head = f"def update({', '.join(grads + names)}):"
-    body = [f"    {line}" for line in lines]
-    return Native(f"{name} of {count} parameters", "update", [head, *body], space)
-
-
-def _adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):
-    for i in range(param.size):
-        p = param[i] * kept
-        g = grad[i] + penalty * p
-        m = mean[i] * beta1 + new1 * g
-        v = square[i] * beta2 + new2 * (g * g)
-        mean[i] = m
-        square[i] = v
-        param[i] = p - rate * (m / (np.sqrt(v) + eps))
-
-
-def _momentum(param, buffer, grad, penalty, kept, lr):
-    for i in range(param.size):
-        b = buffer[i] * kept + (grad[i] + penalty * param[i])
-        buffer[i] = b
-        param[i] -= lr * b
-
-
-def _descent(param, grad, penalty, lr):
-    for i in range(param.size):
-        param[i] -= lr * (grad[i] + penalty * param[i])
-
-
-# By name: the arrays, the numbers, the update.
+# By the name of the loop: its arrays and numbers.
 _UPDATES = {
     "adam": (
         ["param", "mean", "square"],
         ["kept", "penalty", "beta1", "new1", "beta2", "new2", "eps", "rate"],
-        _adam,
     ),
-    "momentum": (["param", "buffer"], ["penalty", "kept", "lr"], _momentum),
-    "descent": (["param"], ["penalty", "lr"], _descent),
+    "momentum": (["param", "buffer"], ["penalty", "kept", "lr"]),
+    "descent": (["param"], ["penalty", "lr"]),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from tinynet.capture.native.cache import Native
+from tinynet.capture.native.cache import Native, Takes
 from tinynet.capture.native.fusion import Body, function_of
 from tinynet.capture.native.optimizers import GroupStep, NativeStep, update_of
 from tinynet.capture.program import Call, Value
@@ -106,6 +106,10 @@ class WholeStep:
         self.native_title = f"{self._body.title}, and the step of {name}"
         self._places: list[tuple[dict[str, Any], str]] = []
 
+    def natives(self) -> list[Native]:
+        """Return the native functions so far."""
+        return [*self._native.values()]
+
     def call(self, later: set[int]) -> Call:
         """Return the call of all of it; ``later`` are the numbers of the values needed then."""
         inputs = self._body.inputs
@@ -146,8 +150,7 @@ class WholeStep:
         native.put(space, "native")
         lines.append(f"if not fits: return apart({given})")
         lines += body.allocate(space)
-        made = ", ".join(f"v{v.number}" for v in body.outputs)
-        lines.append(f"if native({given}, {made}, {more}): return apart({given})")
+        lines.append(f"if native({body.given()}, {more}): return apart({given})")
         for p, g in zip(params, grads, strict=True):
             lines.append(f"{keep(p)}._grad = wrap(v{g.number})")
         taking = {*map(id, params)}
@@ -172,20 +175,19 @@ class WholeStep:
 
     def _updating(self, source: Source, grads: list[str]) -> tuple[Native, str]:
         """Return the native function, and what it is given for the updates of all groups."""
-        names: list[str] = []
+        takes: Takes = {}
         lines: list[str] = []
-        space: dict[str, Any] = {}
         given: list[str] = []
         waiting = [*grads]
         loops = self._loops()
         for i, (step, loop) in enumerate(zip(self._groups, loops, strict=True)):
             own = [waiting.pop(0) for _ in step.plan.params]
-            more_names, more_lines, more_space = update_of(loop, own, f"group{i}_")
-            names, lines, space = names + more_names, lines + more_lines, space | more_space
-            given += [*map(source.keep, step.lines), f"*loop{i}[1]"]
+            more_takes, more_lines = update_of(loop, own, f"group{i}_")
+            takes, lines = takes | more_takes, lines + more_lines
+            given += [source.keep(step.table), f"*loop{i}[1]"]
         key = loops, *grads
         if key not in self._native:
-            self._native[key] = self._body.native((names, lines, space), self.native_title)
+            self._native[key] = self._body.native(takes, lines, self.native_title)
         return self._native[key], ", ".join(given)
 
     def _checks(self, source: Source, params: list[Tensor], bare: list[Tensor]) -> list[str]:

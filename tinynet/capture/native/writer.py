@@ -69,7 +69,7 @@ class Writer:
         self._made.add(value.number)
         if value.number not in self.needed:
             kind = f"np.{value.dtype.name}"
-            self.lines.append(f"v{value.number} = np.empty({value.shape!r}, {kind})")
+            self.lines.append(f"v{value.number} = empty({value.shape!r}, {kind})")
             self.scratch += value.nbytes
         return f"v{value.number}"
 
@@ -132,7 +132,7 @@ class Writer:
             for value in (*outside.values(), *stored):
                 if value.number not in self._flat:
                     self._flat.add(value.number)
-                    self.lines.append(f"f{value.number} = v{value.number}.reshape({value.size})")
+                    self.lines.append(f"f{value.number} = view(v{value.number}, ({value.size},))")
             axes: Shape = (math.prod(shape),)
         else:
             axes = shape

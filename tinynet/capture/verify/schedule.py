@@ -47,6 +47,12 @@ class Schedule:
         self._replays, self._ended = self.due, time.perf_counter()
         self.postpone()
 
+    def begin(self, replays: int) -> None:
+        """Start after a number of replays, by another program."""
+        self.due += replays if self._every is None else 0
+        while self.due <= replays:
+            self.postpone()
+
     def postpone(self) -> None:
         """Choose a later replay."""
         if self._every is not None:

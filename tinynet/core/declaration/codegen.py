@@ -9,8 +9,7 @@ from tinynet.core.declaration import casting
 from tinynet.core.graph.recorded_backward import parameters
 from tinynet.core.tensors import subclasses
 
-# ---- codegen backward ---------------------------------------------------------------------------
-# The source text of a node's ``backward``, and what its formulas use.
+# ---- a node's backward, and what its formulas use ------------------------------------------------
 
 
 def saved_arrays(op: Any) -> list[str]:
@@ -97,9 +96,7 @@ class Backward:
         return lines
 
 
-# ---- codegen inplace ----------------------------------------------------------------------------
-# The source text of in-place operations that need no history: one straight-line function each.
-#
+# ---- in-place operations that need no history ----------------------------------------------------
 # Writes that are recorded or observed, mix dtypes or shapes, or might overlap take the slow path
 # (``core/graph/inplace.py``), which repeats all checks.
 
@@ -166,7 +163,7 @@ _BUMP = """\
 """
 
 
-# ---- codegen ------------------------------------------------------------------------------------
+# ---- operations ----------------------------------------------------------------------------------
 
 
 class Forward:
@@ -190,15 +187,14 @@ class Forward:
     def source(self) -> str:
         op, n, inputs, rest = self.op, self.n, self.inputs, self.rest
         names = [*op.tensors, *op.attributes]
-        keyword = ["*", *names[-op.keyword_only :]] if op.keyword_only else []
-        names = names[: len(names) - op.keyword_only]
+        split = len(names) - op.keyword_only
+        keyword = [*names[split:], *(["out"] if op.takes_out else [])]
+        taken = [*names[:split], *(["*"] if keyword else []), *keyword]
+        self.emit(f"def compiled({', '.join(taken)}):")
         if op.takes_out:
-            self.emit(f"def compiled({', '.join([*names, 'out', *keyword])}):")
             self.body(f"""
                 if out is not None:
                     return written({n}_op.function, {inputs}, {rest}, out, {n}_op.out_rules)""")
-        else:
-            self.emit(f"def compiled({', '.join([*names, *keyword])}):")
         self.lines += subclasses.lines(op, self.form) + casting.lines(op, rest)
         for a, kind in op.declared.__annotations__.items():
             if a in op.attributes and kind in ("float", "float | None"):

@@ -94,9 +94,8 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
     code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
     function = FunctionType(code, NAMESPACE, op.name)
     function.__defaults__ = declared.__defaults__
-    if op.takes_out:
-        function.__defaults__ = (*(declared.__defaults__ or ()), None)
-    function.__kwdefaults__ = declared.__kwdefaults__
+    out = {"out": None} if op.takes_out else {}
+    function.__kwdefaults__ = {**(declared.__kwdefaults__ or {}), **out}
     function.__doc__ = declared.__doc__
     # The public module, for users and pickle: the declaring module holds the Operation instead.
     public = (declared.__module__ or "").startswith("tinynet.ops.")

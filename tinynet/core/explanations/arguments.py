@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tinynet.errors import with_fix
 
-# ---- aliases ------------------------------------------------------------------------------------
-# The names that other libraries, and books, give to arguments and keys.
+# ---- names that other libraries, and books, give to arguments and keys ---------------------------
 
 
 _ALIASES = {
@@ -84,7 +83,7 @@ def aliased(word: str, known: Iterable[str]) -> list[str]:
     return [name for name in known if word in _ALIASES.get(name, "").split()]
 
 
-# ---- arguments ----------------------------------------------------------------------------------
+# ---- what was meant ------------------------------------------------------------------------------
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -17,12 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core import callsite
+from tinynet.core import seams
 from tinynet.core.callsite import Location, is_outside, locate, outward
 from tinynet.core.explanations.arguments import meant
 from tinynet.core.explanations.expected import expected
 from tinynet.core.explanations.tracebacks import (
-    MODULE_CALLS,
     entries_of,
     fold,
     is_about_arguments,
@@ -119,7 +118,7 @@ class _Place:
         frames = [entry.tb_frame for entry in entries]
         users = users_of(entries)
         self._inside = frames[entries.index(users[-1]) + 1 if users else 0 :]
-        self._calls = [frame for frame in frames if frame.f_code in MODULE_CALLS]
+        self._calls = [frame for frame in frames if frame.f_code in seams.module_calls]
         self._scope: Scope | None = None
         for frame in self._calls:
             self._scope = (self._scope, weakref.ref(frame.f_locals["self"]))
@@ -162,7 +161,7 @@ class _Place:
 def _values(frame: FrameType) -> Iterator[tuple[str, Any]]:
     """Yield the names and values of a frame's parameters."""
     code, values = frame.f_code, frame.f_locals
-    if code in MODULE_CALLS:
+    if code in seams.module_calls:
         forward = getattr(values["self"].forward, "__code__", None)
         names = forward.co_varnames[1 : forward.co_argcount] if forward else ("input",)
         yield from zip(names, values["args"], strict=False)
@@ -241,4 +240,4 @@ def _captured(entry: TracebackType) -> Any:
     return call.members[0] if call is not None and call.members else call
 
 
-callsite.explain.append(explain)
+seams.explain.append(explain)

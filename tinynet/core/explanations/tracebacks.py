@@ -11,14 +11,13 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from opcode import opmap
-from types import CodeType, TracebackType
+from types import TracebackType
 
 import numpy as np
 
 from tinynet.core.callsite import is_outside
 
 SWITCH = "TINYNET_TRACEBACKS"
-MODULE_CALLS: set[CodeType] = set()  # the code of ``nn.Module.__call__``
 _RAISE = opmap["RAISE_VARARGS"]
 _ARGUMENTS = re.compile(r"[\w.<>]+\(\) (got (an unexpected|multiple|some)|missing|takes) ")
 # Where the standard library and the packages are installed.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core import layouts
+from tinynet.core import layouts, printing
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.seams import Recorded
 from tinynet.core.tensors.overlap import refuse_overlap
@@ -16,7 +16,6 @@ from tinynet.dtypes import Array, DtypeLike
 
 # ---- sparse gradients ---------------------------------------------------------------------------
 # Tensors with sparse gradients, as ``Embedding(sparse=True)`` makes them.
-#
 # Such a tensor holds the Rows of ``core/graph/row_sparse.py``. This file has its methods; all
 # other operations convert it to a dense tensor first.
 
@@ -212,19 +211,20 @@ method(property(layout), "layout")
 @method
 def _shown(self: Tensor) -> str:
     """Return what ``repr`` shows for a sparse tensor."""
-    rows = rows_of(self, "repr")
-    kind = dtypes.of(rows.values)
-    dtype = "" if kind.numpy == dtypes.default_float() else f", dtype={kind!r}"
-    lines = [_indented("indices", _indices(self)), _indented("values", _values(self))]
-    lines.append(f"size={rows.shape}, nnz={len(rows.index)}{dtype}, layout={layout(self)})")
+    lines = [_indented("indices", self._indices()), _indented("values", values := self._values())]
+    named = printing.shows_dtype(values._array, dtypes.default_float())
+    dtype = f", dtype={values.dtype!r}" if named else ""
+    lines.append(f"size={tuple(self.shape)}, nnz={self._nnz()}{dtype}, layout={self.layout})")
     return "tensor(" + (",\n" + " " * 7).join(lines)
 
 
 def _indented(name: str, t: Tensor) -> str:
-    return f"{name}=" + repr(t).replace("\n", "\n" + " " * (8 + len(name)))
+    size = "" if t._array.size else f", size={tuple(t.shape)}"
+    text = f"{name}=tensor({printing._format_values(t._array)}{size})"
+    return text.replace("\n", "\n" + " " * (8 + len(name)))
 
 
-# ---- accumulate grad ----------------------------------------------------------------------------
+# ---- leaves --------------------------------------------------------------------------------------
 
 
 ACCUMULATION = "gradient accumulation"  # of a write to a gradient other than zeros

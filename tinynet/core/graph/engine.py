@@ -23,12 +23,11 @@ from tinynet.core.graph.inplace import moved
 from tinynet.core.graph.node import Edge, Freed, Hooks, Node
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.modes import mode, on_a_new_stack
-from tinynet.core.seams import Recorded, sum_to
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.trace import Channel, run_traced
 
-# ---- traversal ----------------------------------------------------------------------------------
-# The nodes that a backward pass can reach, in the order of visits, and the leaves.
+# ---- the nodes and leaves that a pass can reach, in the order of visits --------------------------
 
 
 _newest_first = operator.attrgetter("sequence")
@@ -80,8 +79,7 @@ def leading_to(targets: set[Any], order: Sequence[Node]) -> set[Any]:
     return wanted
 
 
-# ---- backward observers -------------------------------------------------------------------------
-# Observers of backward passes, which see each pass node by node.
+# ---- observers of passes, node by node -----------------------------------------------------------
 
 
 class BackwardObserver:
@@ -124,7 +122,7 @@ def run_observed(backward_pass: Any, run: Callable[[], None]) -> None:
             observer.ended(backward_pass)
 
 
-# ---- engine -------------------------------------------------------------------------------------
+# ---- a pass --------------------------------------------------------------------------------------
 
 
 PASSES_PER_STACK = 32  # nested passes on one stack: Python's recursion limit is per thread
@@ -363,7 +361,7 @@ class BackwardPass(HookedPass):
                 if self.recorded:
                     g = Recorded.sum_to(g, shape)
                 else:
-                    g = sum_to(g, shape) if self.tracer is None else run_traced(sum_to, g, shape)
+                    g = run_traced(arrays.sum_to, g, shape)
             except ValueError:
                 raise RuntimeError(
                     f"a function returned an invalid gradient - got {list(array.shape)} but "

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import errors
-from tinynet.core.callsite import Location, explain, locate, warn
+from tinynet.core import seams
+from tinynet.core.callsite import Location, locate, warn
 from tinynet.core.graph import accumulate_grad as accumulate_grad  # its methods belong here
 from tinynet.core.graph.backward import backward as run_backward
 from tinynet.core.graph.node import Node, RemovableHandle, new_hooks
@@ -51,7 +52,7 @@ def backward(
     try:
         run_backward([self], [gradient], retain_graph, create_graph, only)
     except Exception as error:
-        explain[0](error)
+        seams.explain[0](error)
         raise
 
 

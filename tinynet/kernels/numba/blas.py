@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import float32, int8, int32
+from numpy import bool_, float32, int8, int32
 
 from tinynet.dtypes import Array
 
 sgemm: Any = None  # the library's function, once ``compiler.prepare`` has found it
 ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float32(1)
-NO, YES = int8(ord("N")), int8(ord("T"))
+N, T = int8(ord("N")), int8(ord("T"))
+# Not literals, for each of which numba would compile a product of its own.
+NO: Any = bool_(False)
+YES: Any = bool_(True)
 get_threads: Any = None  # those of OpenMP, for oneDNN
 set_threads: Any = None
 LARGE = 1 << 24  # multiply-adds: threads take longer to wake up than they save in smaller products
@@ -44,7 +47,9 @@ def product(a: Array, a_turned: bool, b: Array, b_turned: bool, out: Array, kept
 
 def row_step(x: Array) -> int:
     """Return the distance from row to row, in elements."""
-    return max(1, x.shape[1], x.strides[0] // x.itemsize)
+    step = x.strides[0] // x.itemsize
+    step = step if step > x.shape[1] else x.shape[1]
+    return step if step > 1 else 1
 
 
 def product_by_onednn(
@@ -52,7 +57,7 @@ def product_by_onednn(
 ) -> None:
     """Do what ``product`` does, by oneDNN."""
     inner = a.shape[0] if a_turned else a.shape[1]
-    count = max(1, (inner + LONGEST - 1) // LONGEST)
+    count = (inner + LONGEST - 1) // LONGEST if inner else 1
     step = (inner + count - 1) // count
     a_step, b_step = row_step(a), row_step(b)
     threads = get_threads()
@@ -61,11 +66,11 @@ def product_by_onednn(
     for k in range(count):
         start = k * step
         sgemm(
-            YES if a_turned else NO,
-            YES if b_turned else NO,
+            T if a_turned else N,
+            T if b_turned else N,
             out.shape[0],
             out.shape[1],
-            min(step, inner - start),
+            step if step < inner - start else inner - start,
             ONE,
             a.ctypes.data + 4 * start * (a_step if a_turned else 1), a_step,
             b.ctypes.data + 4 * start * (1 if b_turned else b_step), b_step,

@@ -8,7 +8,7 @@ import functools
 import hashlib
 import importlib.util
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -16,7 +16,15 @@ from typing import Any
 from tinynet.base import invocation
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
-from tinynet.kernels.numba import blas, elementary, gates, images, images_last, tables
+from tinynet.kernels.numba import (
+    blas,
+    elementary,
+    gates,
+    images,
+    images_last,
+    memory,
+    tables,
+)
 
 MODULES = blas, gates, images, images_last, tables  # callees before callers
 # Allows reordering of sums and fused multiply-add; NaN and infinity are preserved.
@@ -38,6 +46,13 @@ def version() -> str | None:
     return str(numba().__version__) if is_available() else None
 
 
+def processor() -> str:
+    """Return LLVM's name of the processor."""
+    from llvmlite import binding
+
+    return str(binding.get_host_cpu_name())
+
+
 @functools.cache
 def numba() -> Any:
     """Return numba.
@@ -53,16 +68,27 @@ def numba() -> Any:
     return numba
 
 
-def jit(function: Any, cache: bool = False, inline: bool = False) -> Any:
+def jit(function: Any, cache: bool = False, inline: bool = False, inner: bool = False) -> Any:
     """Return a function that numba compiles at its first call.
 
     Args:
         function: a plain function.
         cache: keep the machine code on disk.
         inline: inline it wherever it is called, as a function of one element.
+        inner: only compiled functions call it.
     """
     options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
-    return numba().njit(**options, forceinline=inline)(function)
+    wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # take time to compile
+    return numba().njit(**options, **wrappers, forceinline=inline)(function)
+
+
+def types_of(takes: Iterable[tuple[str, int]]) -> tuple[Any, ...]:
+    """Return numba's types of arguments: dtype and rank of an array, or -1 for a number."""
+    types = numba().types
+    return tuple(
+        getattr(types, name) if rank < 0 else types.Array(getattr(types, name), rank, "C")
+        for name, rank in takes
+    )
 
 
 @functools.cache
@@ -73,6 +99,7 @@ def prepare() -> None:
     package changes; numba itself compares only the file of the function.
     """
     elementary.declare(numba())
+    memory.declare(numba())
     _find_sgemm()
     for module in MODULES:
         _compile_functions(module)

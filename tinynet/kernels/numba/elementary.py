@@ -71,7 +71,8 @@ def declare(numba: Any) -> None:
 
 def exp_single(x):
     """Return the exponential."""
-    inside = min(max(x, LOWEST), HIGHEST)
+    inside = x if x > LOWEST else LOWEST
+    inside = inside if inside < HIGHEST else HIGHEST
     n = np.floor(inside * LOG2_E + HALF)
     r = inside - n * LN2_HIGH - n * LN2_LOW
     q = (((Q4 * r + Q3) * r + Q2) * r + Q1) * r + Q0
@@ -85,7 +86,8 @@ def exp_single(x):
 
 def tanh_single(x):
     """Return the hyperbolic tangent, ``m / (m + 2)`` with ``m = exp(2 x) - 1``."""
-    inside = min(max(x + x, -FAR), FAR)
+    inside = x + x if x + x > -FAR else -FAR
+    inside = inside if inside < FAR else FAR
     n = np.floor(inside * LOG2_E + HALF)
     r = inside - n * LN2_HIGH - n * LN2_LOW
     q = (((Q4 * r + Q3) * r + Q2) * r + Q1) * r + Q0

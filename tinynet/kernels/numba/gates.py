@@ -3,7 +3,8 @@
 All arrays are float32. ``record`` is what a step computes, for the derivative: for a GRU, that of
 ``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A
 call computes the rows of the batch from ``first`` up to ``end``. Loops read and write few arrays,
-since LLVM does not vectorize a loop over many that might overlap.
+since LLVM does not vectorize a loop over many that might overlap. Arrays are copied by loops, too:
+numba takes seconds to compile the message of an assignment to a slice that does not fit.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import numpy as np
 from numpy import float32, uint64
 
 from tinynet.dtypes import Array
-from tinynet.kernels.numba.blas import product
+from tinynet.kernels.numba.blas import NO, YES, product
 from tinynet.kernels.numba.elementary import tanh
 
 ZERO, HALF, ONE = float32(0), float32(0.5), float32(1)
@@ -44,7 +45,7 @@ def multiply_inputs(x: Array, weight: Array, sums: Array) -> None:
     """
     steps, batch, inputs = x.shape
     out = sums[:steps].reshape(steps * batch, sums.shape[2])[:, : len(weight)]
-    product(x.reshape(steps * batch, inputs), False, weight, True, out, ZERO)
+    product(x.reshape(steps * batch, inputs), NO, weight, YES, out, ZERO)
 
 
 def open_gate(sums: Array, bias: Array, out: Array) -> None:
@@ -89,11 +90,14 @@ def lstm_forward(
     """
     steps, _, size = output.shape
     step, rows, sums = -1 if reverse else 1, slice(first, end), slice(0, 4 * size)
-    record[steps - 1 if reverse else 0, rows, 4 * size :] = c_0[rows]
+    cells = record[steps - 1 if reverse else 0]
+    for b in range(first, end):
+        for j in range(size):
+            cells[b, 4 * size + j] = c_0[b, j]
     before, turned = h_0, len(weight) != size
     for s in range(steps):
         t = steps - 1 - s if reverse else s
-        product(before[rows], False, weight, turned, record[t, rows, sums], ONE)
+        product(before[rows], NO, weight, turned, record[t, rows, sums], ONE)
         new_states(record[t], bias, record[t + step], output[t], first, end)
         before = output[t]
 
@@ -131,7 +135,7 @@ def lstm_backward(
     for s in range(steps):
         t = s if reverse else steps - 1 - s
         cell_slopes(dh, dc, g[t], record[t], record[t + step], d[t], first, end)
-        product(d[t, rows], False, w_hh, False, dh[rows], ZERO)
+        product(d[t, rows], NO, w_hh, NO, dh[rows], ZERO)
 
 
 def cell_slopes(
@@ -183,7 +187,7 @@ def gru_forward(
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         now, hidden = record[t], output[t]
-        product(before[first:end], False, weight, turned, products[first:end], ZERO)
+        product(before[first:end], NO, weight, turned, products[first:end], ZERO)
         for b in range(first, end):
             for k in range(2):
                 part = slice(k * size, (k + 1) * size)
@@ -227,7 +231,7 @@ def gru_backward(
             plus(dh[b], g[t, b], dh[b])
             hidden_slopes(dh[b], record[t], b, of_input[t, b], of_hidden[t, b])
         sums = of_hidden[t, first:end].reshape(end - first, 3 * size)
-        product(sums, False, w_hh, False, dh[first:end], ONE)
+        product(sums, NO, w_hh, NO, dh[first:end], ONE)
 
 
 def hidden_slopes(dh: Array, now: Array, b: int, of_input: Array, of_hidden: Array) -> None:
@@ -241,7 +245,8 @@ def hidden_slopes(dh: Array, now: Array, b: int, of_input: Array, of_hidden: Arr
         of_r[j] = of_n[j] * q[j] * r[j] * (ONE - r[j])
     for j in range(dh.size):
         of_z[j] = dh[j] * less[j] * z[j] * (ONE - z[j])
-    of_hidden[0] = of_r
-    of_hidden[1] = of_z
+    for k in range(2):
+        for j in range(dh.size):
+            of_hidden[k, j] = of_input[k, j]
     times(of_n, r, of_hidden[2])
     times(dh, z, dh)

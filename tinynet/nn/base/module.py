@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from tinynet import dtypes
-from tinynet.core import module_scope
+from tinynet.core import module_scope, seams
 from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.explanations.failures import explain
-from tinynet.core.explanations.tracebacks import MODULE_CALLS
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
 from tinynet.nn.base import conversion, hooks, refusals, registry, state, tables
@@ -140,7 +138,7 @@ class Module(ChecksArguments):
         Args:
             *args, **kwargs: the options of ``tn.compile``.
         """
-        importlib.import_module("tinynet.capture.api").compile_forward(self, *args, **kwargs)
+        seams.compile_forward[0](self, *args, **kwargs)
 
     register_forward_pre_hook = hooks.register_forward_pre_hook
     register_forward_hook = hooks.register_forward_hook
@@ -392,4 +390,4 @@ class Module(ChecksArguments):
         return type(self).__name__
 
 
-MODULE_CALLS.add(Module.__call__.__code__)
+seams.module_calls.add(Module.__call__.__code__)

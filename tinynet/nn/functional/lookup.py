@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.row_sparse import Rows, first_of_each
+from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer
@@ -31,8 +31,7 @@ __all__ = ["embedding", "embedding_bag"]
 # ---- embeddings ---------------------------------------------------------------------------------
 # Looking up rows of a table by index.
 #
-# The look-up and its derivative are separate operations for speed: an index expression would add
-# a
+# The look-up and its derivative are separate operations for speed: an index expression would add a
 # node per look-up and could not skip a padding row or divide by frequencies.
 
 
@@ -176,10 +175,6 @@ def _weighted(table: Array, indices: Array, padding_idx: int, by_frequency: bool
 # ---- renormalisation ----------------------------------------------------------------------------
 
 
-# The id of a weight that several processes share -> what renormalises its rows on all of them.
-shared_weights: dict[int, Callable[[Array, float, float], None]] = {}
-
-
 def renormalise(weight: Tensor, indices: Array, max_norm: float, norm_type: float) -> None:
     """Scale the selected rows whose norm exceeds ``max_norm`` down to it, in place."""
     if id(weight) in shared_weights:
@@ -299,8 +294,7 @@ def embedding(
 # ---- embedding bags -----------------------------------------------------------------------------
 # Looking up rows of a table and reducing them by bags: sums, means, maxima.
 #
-# A composite of the look-up and a sum by index. Entries of the padding index are removed first,
-# so
+# A composite of the look-up and a sum by index. Entries of the padding index are removed first, so
 # they affect neither values nor gradients. Maxima use a padded array with a row for each bag.
 
 
@@ -468,18 +462,16 @@ def _even(bags: int, length: int) -> Array:
 @traced
 def _checked(starts: Array, count: int, include_last: bool) -> Array:
     """Return where the bags begin; raise RuntimeError for values that cannot be."""
-    if include_last:
-        if not starts.size:
-            raise RuntimeError("include_last_offset: number of offset should be at least 1")
-        if starts[-1] != count:
-            raise RuntimeError(
-                "With include_last_offset, the last offset must be the length of the input, "
-                f"{count}. Got {starts[-1]} instead."
-            )
-        starts = starts[:-1]
+    if include_last and not starts.size:
+        raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if starts.size:
         _check_offsets(starts, count)
-    return starts
+    if include_last and starts[-1] != count:
+        raise RuntimeError(
+            "With include_last_offset, the last offset must be the length of the input, "
+            f"{count}. Got {starts[-1]} instead."
+        )
+    return starts[:-1] if include_last else starts
 
 
 def _check_offsets(starts: Array, count: int) -> None:

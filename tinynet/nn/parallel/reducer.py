@@ -14,6 +14,7 @@ from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.node import AccumulateGrad
 from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.modes import mode
+from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer
 from tinynet.distributed.constants import ReduceOp
@@ -23,7 +24,6 @@ from tinynet.distributed.process_group import ProcessGroup
 from tinynet.distributed.reductions import all_reduce, gather_rows
 from tinynet.distributed.work import Future
 from tinynet.dtypes import Array
-from tinynet.nn.functional.lookup import shared_weights
 from tinynet.nn.parallel import messages
 from tinynet.nn.parallel.renormalization import Renormalization
 from tinynet.ops.creation.constructors import tensor

@@ -42,16 +42,14 @@ def _array_of(data: Any, dtype: Any) -> Array:
         return array
     try:
         array = np.array(_plain(data))
-        if kind == dtypes.uint64.numpy and dtypes.is_floating(array.dtype):
-            array = np.array(_plain(data), dtype=object)  # numpy reads [1, 2**63] as floats
+        if kind == dtypes.uint64.numpy and array.dtype.kind not in "US":
+            array = _unsigned(data)
     except ValueError:
         raise dtypes.ragged(data) from None
     if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
         raise _not_numbers(data)
-    if kind is None:
-        kinds: dict[str, np.dtype[Any]] = dict.fromkeys(
-            "iuO", dtypes.int64.numpy
-        )  # O: more than 64 bits
+    if kind is None:  # O: more than 64 bits
+        kinds: dict[str, np.dtype[Any]] = dict.fromkeys("iuO", dtypes.int64.numpy)
         kinds |= {"f": dtypes.default_float(), "b": np.dtype(bool)}
         kind = kinds.get(array.dtype.kind)
         if array.dtype.kind == "c":
@@ -68,9 +66,20 @@ def _array_of(data: Any, dtype: Any) -> Array:
             _refuse_long(data)  # numpy reads [-1, 2**63] as floats
     if kind is None:
         raise TypeError(f"can't make a tensor of {array.dtype}")
-    if kind.kind in "iu":
-        _refuse_overflow(array, kind)
+    _refuse_misfits(array, kind)
     return array.astype(kind, copy=False)
+
+
+def _unsigned(data: Any) -> Array:
+    """Return Python's integers for uint64, as objects; numpy reads [1, 2**63] as floats."""
+    array = np.array(_plain(data), dtype=object)
+    for x in array.flat:
+        if not isinstance(x, int):
+            raise TypeError("an integer is required")
+        if x < 0:
+            raise OverflowError("can't convert negative int to unsigned")
+        dtypes.refuse_large(x)
+    return array
 
 
 def _numbers_only(array: Array) -> bool:
@@ -85,9 +94,12 @@ def _refuse_long(data: Any) -> None:
         dtypes.refuse_longer(*leaves.flat)
 
 
-def _refuse_overflow(array: Array, kind: np.dtype[Any]) -> None:
-    """Raise for Python numbers, in the dtype numpy chose, that an integer dtype cannot hold."""
-    if array.size == 0 or array.dtype.kind == "b":
+def _refuse_misfits(array: Array, kind: np.dtype[Any]) -> None:
+    """Raise for Python numbers, in the dtype numpy chose, that another dtype cannot hold."""
+    if array.dtype.kind == "c" and kind.kind not in "bc":
+        integer = "'complex' object cannot be interpreted as an integer"
+        raise TypeError(integer if kind.kind in "iu" else "must be real number, not complex")
+    if kind.kind not in "iu" or array.size == 0 or array.dtype.kind == "b":
         return
     low, high = np.asarray(array.min()).item(), np.asarray(array.max()).item()
     if not dtypes.is_floating(array.dtype) and kind != dtypes.uint64.numpy:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core import seams
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.graph.inplace import run_inplace
-from tinynet.core.messages import OUT_OF_PLACE
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.pointwise.where import zeros_for
@@ -48,7 +48,7 @@ def zeroed(self: Array, /) -> Array:
 zeroed.grad(self=lambda g: zeros_instead(g))
 
 
-OUT_OF_PLACE.update(fill_="full_like({0}, ...)", zero_="zeros_like({0})")
+seams.out_of_place.update(fill_="full_like({0}, ...)", zero_="zeros_like({0})")
 
 
 @public(function=True)

@@ -12,6 +12,7 @@ from tinynet.core.declaration.casting import autocast
 from tinynet.core.declaration.operation import public
 from tinynet.core.declaration.out_argument import with_out
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import number_of
 from tinynet.ops.arguments import EXPECTED, keywords, name_of, same_dtype
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inverse_and_info
@@ -67,10 +68,8 @@ def vector_norm(
     name = "linalg_vector_norm"
     if not isinstance(x, Tensor):
         raise errors.must_be_tensor(name, "x", 1, x)
-    if not isinstance(ord, (int, float)):
-        given = type(ord).__name__
-        raise TypeError(f"{name}(): argument 'ord' (position 2) must be Number, not {given}")
-    return p_norm.function(_in_dtype("linalg.vector_norm", x, dtype), float(ord), dim, keepdim)
+    ord = float(number_of(ord, name, "ord", 2))
+    return p_norm.function(_in_dtype("linalg.vector_norm", x, dtype), ord, dim, keepdim)
 
 
 # ---- matrices -----------------------------------------------------------------------------------
@@ -130,8 +129,8 @@ def matrix_norm(
     A = _in_dtype(name, A, dtype)
     if ord == "fro":
         return p_norm.function(A, 2.0, (one, two), keepdim)
-    floating(name, A._array)
     if ord in ("nuc", 2, -2):
+        floating(name, A._array)
         return _by_singular_values(A, ord, one, two, keepdim)
     summed, other = (one, two) if abs(ord) == 1 else (two, one)  # type: ignore[arg-type]
     sums = p_norm.function(A, 1.0, summed, keepdim)

@@ -9,8 +9,9 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.complex_rules import adjoint
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, in_columns, matrices, named, square_sizes
 from tinynet.ops.linalg.factors import NOT_POSITIVE, cholesky_and_info
@@ -18,7 +19,7 @@ from tinynet.ops.linalg.factors import qr as linalg_qr
 from tinynet.ops.linalg.inverses import SINGULAR
 from tinynet.ops.linalg.lu import lu_factor_ex as linalg_lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
-from tinynet.ops.linalg.lu import lu_unpack, triangular
+from tinynet.ops.linalg.lu import lu_unpack, substitute, triangular
 from tinynet.ops.linalg.ranks import pinv
 from tinynet.ops.linalg.spectra import singular_system, svdvals
 from tinynet.ops.shaping.reshaping import expand
@@ -108,6 +109,40 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
+def _by_factor(half: Any, factor: Any, upper: bool) -> Any:
+    """Return a gradient in PyTorch's form: also in the triangle that is not read."""
+    common = half + adjoint(half)
+    return -(factor @ common if upper else common @ factor)
+
+
+@operation(node="CholeskySolveBackward0", methods=False, complex="given", order="in_columns")
+def solved_with_factor(self: Array, input2: Array, /, upper: bool) -> Array:
+    """Solve ``A X = B``, given the Cholesky factor of A."""
+    L = adjoint(input2) if upper else input2
+    return substitute(adjoint(L), substitute(L, self, False, False), True, False)
+
+
+def _solved_gradients(
+    g: Any, result: Any, input2: Any, upper: bool, needs: tuple[bool, bool]
+) -> tuple[Any, Any]:
+    by_b = solved_with_factor(g, input2, upper)
+    return by_b, _by_factor(by_b @ adjoint(result), input2, upper) if needs[1] else None
+
+
+solved_with_factor.grads(_solved_gradients)
+
+
+@operation(node="CholeskyInverseBackward0", methods=False, complex="given", order="in_columns")
+def inverse_with_factor(self: Array, /, upper: bool) -> Array:
+    """Return the inverse of a matrix, given its Cholesky factor."""
+    return solved_with_factor.kernel(np.eye(self.shape[-1], dtype=self.dtype), self, upper)
+
+
+inverse_with_factor.grad(
+    self=lambda g, result, self, upper: _by_factor(result @ (g @ result), self, upper)
+)
+
+
 @public(out=True, autocast="float32", checks=True)
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Solve ``A X = B``, given the Cholesky factor of A.
@@ -132,9 +167,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
                 f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead"
             )
     _check_systems("cholesky_solve", self, input2)
-    solve = triangular.function
-    L = adjoint(input2) if upper else input2
-    return solve(adjoint(L), solve(L, self, False, True, False), True, True, False)
+    return solved_with_factor.function(self, input2, upper)
 
 
 @public(out=True, autocast="float32")
@@ -162,8 +195,7 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     zeros = np.diagonal(a, 0, -2, -1) == 0
     info = np.where(zeros.any(-1), zeros.argmax(-1) + 1 if a.size else 0, 0)
     failed("cholesky_inverse", np.asarray(info), SINGULAR)
-    unit = wrap(np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy())
-    return cholesky_solve(unit, self, upper)
+    return inverse_with_factor.function(self, upper)
 
 
 _TriangularSolve = named("triangular_solve", ("solution", "cloned_coefficient"))

@@ -25,8 +25,7 @@ from tinynet.ops.reduction.sums import mean
 # Nearly optimal low-rank decompositions from random projections.
 #
 # Source: N. Halko, P. G. Martinsson and J. A. Tropp, "Finding structure with randomness", SIAM
-# Review
-# 53 (2011): algorithm 4.4 for the range, 5.1 for the singular values.
+# Review 53 (2011): algorithm 4.4 for the range, 5.1 for the singular values.
 
 
 def _range(A: Tensor, q: int, niter: int) -> Tensor:

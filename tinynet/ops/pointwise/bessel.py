@@ -19,8 +19,7 @@ from tinynet.ops.special_functions import only_special, special
 # ---- polynomials --------------------------------------------------------------------------------
 # Orthogonal polynomials of degree n by three-term recurrences (DLMF 18.9).
 #
-# The degree is truncated to an integer; below 0 the value is 0. As in PyTorch, these functions
-# have
+# The degree is truncated to an integer; below 0 the value is 0. As in PyTorch, these functions have
 # no derivatives.
 
 
@@ -167,15 +166,13 @@ legendre_polynomial_p = _polynomial(
 # ---- bessel -------------------------------------------------------------------------------------
 # Bessel functions of orders 0 and 1 (plain, modified, scaled) and the Airy function.
 #
-# I: the power series up to 25 (all terms are positive), then the asymptotic series, whose
-# smallest
+# I: the power series up to 25 (all terms are positive), then the asymptotic series, whose smallest
 # term is below rounding there (Abramowitz and Stegun, 9.6.10 and 9.7.1).
 #
 # J, Y, K and Ai: power series near 0 (DLMF 10.2.2, 10.8.1, 10.31.1, 9.4.1); farther out, one
-# integral
-# of K over the complex numbers (DLMF 10.32.9). The trapezoidal rule converges exponentially there
-# (Trefethen and Weideman, "The exponentially convergent trapezoidal rule", 2014).
-# As in PyTorch, these functions have no derivatives.
+# integral of K over the complex numbers (DLMF 10.32.9). The trapezoidal rule converges
+# exponentially there (Trefethen and Weideman, "The exponentially convergent trapezoidal rule",
+# 2014). As in PyTorch, these functions have no derivatives.
 
 
 _NEAR = 25.0

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.complex_rules import Conjugate, holds_complex
+from tinynet.core.complex_rules import holds_complex
 from tinynet.core.declaration.operation import operation, pointwise, public, view
+from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import name_of, same_dtype
@@ -115,7 +116,7 @@ def conjugate(self: Array, /) -> Array:
 
 
 conjugate.grad(self=lambda g: conjugate(g))
-Conjugate.of_tensor = staticmethod(conjugate.function)
+Recorded.conjugate = staticmethod(conjugate.function)
 
 
 @public(checks=True)

@@ -10,7 +10,7 @@ import linecache
 from pathlib import Path
 from typing import Any
 
-from tinynet.core import callsite
+from tinynet.core import callsite, seams
 from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
 from tinynet.train import models
@@ -34,7 +34,7 @@ def point_to(config: Config, loss: Any) -> None:
             scope = scope[0]
         return of_loss if type(scope[1]()) is type(loss) else of_model
 
-    callsite.fallback[:] = [site]
+    seams.fallback[:] = [site]
     for file in Path(models.__file__).parent.glob("*.py"):
         callsite.OUTSIDE[str(file)] = True
 

@@ -18,12 +18,12 @@ from tinynet import distributed, nn
 from tinynet.core.callsite import warn
 from tinynet.core.graph.accumulate_grad import dense_gradient, sparse
 from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix
 from tinynet.distributed.launcher import launched_size
 from tinynet.distributed.reductions import gather_rows
 from tinynet.dtypes import Array
-from tinynet.nn.functional.lookup import shared_weights
 from tinynet.nn.parallel.module_state import broadcast_coalesced
 from tinynet.nn.parallel.renormalization import Renormalization
 from tinynet.random import default_generator

@@ -263,7 +263,7 @@ def _implicit_dim(name: str, input: Tensor) -> int:
 def softmax(
     input: Tensor,
     dim: int | None = None,
-    *,
+    _stacklevel: int = 3,
     dtype: Any = None,
 ) -> Tensor:
     """Return ``exp(x)`` divided by its sum along a dimension.
@@ -286,7 +286,7 @@ def softmax(
 def log_softmax(
     input: Tensor,
     dim: int | None = None,
-    *,
+    _stacklevel: int = 3,
     dtype: Any = None,
 ) -> Tensor:
     """Return the logarithm of ``softmax``, computed without loss of precision.
@@ -304,7 +304,9 @@ def log_softmax(
     return _log_softmax(input, dim, dtype=dtype)
 
 
-def softmin(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None
+) -> Tensor:
     """Return the softmax of the negated input; the arguments are those of ``softmax``.
 
     Example:

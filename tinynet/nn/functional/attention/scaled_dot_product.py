@@ -34,8 +34,7 @@ __all__ = ["scaled_dot_product_attention"]
 # ---- attention ops ------------------------------------------------------------------------------
 # Attention as one operation, for speed: ``softmax(query @ key.T * scale + bias) @ value``.
 #
-# A composite would fill five more arrays of the size of the scores. Here the exponentials
-# overwrite
+# A composite would fill five more arrays of the size of the scores. Here the exponentials overwrite
 # the scores and are saved. They are not divided by their sums; the output is, which is smaller.
 
 

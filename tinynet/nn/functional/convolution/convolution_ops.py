@@ -75,6 +75,8 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     if _by_onednn(x, weight, walk):
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
+    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for few channels has rows
+        return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
     if winograd.pays(x, channels, walk, groups):
         result = winograd.convolved(x, weight, bias, walk)
@@ -211,6 +213,8 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
     if _by_onednn(x, y, walk):
         return onednn.convolution.correlated(x, y, walk, groups)
+    if len(walk.out) == 1 < groups == x.shape[1]:
+        return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
     if winograd.pays(x, channels, walk, groups, winograd.FAST):
         result = winograd.correlated(x, y, walk)
@@ -218,8 +222,9 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
             return result
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.correlated(x, y, walk)
-    if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
-        return few_channels.correlated(x, y, walk)
+    each = x.shape[1] // groups, channels // groups
+    if groups in (1, channels) and few_channels.pays(x, *each, walk, groups, least=5):
+        return few_channels.correlated(x, y, walk, groups)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)

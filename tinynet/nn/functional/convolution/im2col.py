@@ -48,6 +48,11 @@ class Walk(NamedTuple):
         """The extent from the first element of the first window to the last of the last."""
         return tuple((o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True))
 
+    @property
+    def of_rows(self) -> Walk:
+        """The same windows with a first dimension of length 1."""
+        return Walk(*((n, *field) for n, field in zip((1, 1, 0, 1, 1), self, strict=True)))
+
     def trivial(self, size: tuple[int, ...]) -> bool:
         """Return whether the windows of an array of this size are its elements."""
         return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size

@@ -14,6 +14,8 @@ from tinynet.nn.functional.checks import Ints
 
 _BLOCK = 2**17  # elements of the planes that are mapped together, so that they stay in the cache
 _LAST, _OTHER = 45, 28  # inputs per tap up to which a product with the whole matrix is faster
+_RUNS, _SLICES = 8, 16  # and per slice that is added: one that is a run of elements, or another
+Slices = Sequence[tuple[slice, slice]]  # outputs, and as many inputs
 
 
 class LinearMap:
@@ -27,6 +29,7 @@ class LinearMap:
         rows, columns: the places of the entries.
         entries: the entries, in float64; 1 by default.
         kind: the dtype to compute in.
+        slices: all places again, if they form few slices, and all entries are 1.
     """
 
     def __init__(
@@ -36,8 +39,10 @@ class LinearMap:
         columns: Array,
         entries: Array | None,
         kind: np.dtype[Any],
+        slices: Slices = (),
     ):
         self.outputs, self.inputs = shape
+        self.slices = slices
         self.kind = kind
         places = np.ravel(rows) * self.inputs + np.ravel(columns)
         places, entry = np.unique(places, return_inverse=True)
@@ -53,10 +58,25 @@ class LinearMap:
     def transposed(self) -> LinearMap:
         """The transposed matrix."""
         shape = (self.inputs, self.outputs)
-        return LinearMap(shape, self._columns, self._rows, self._entries, self.kind)
+        slices = [(columns, rows) for rows, columns in self.slices]
+        return LinearMap(shape, self._columns, self._rows, self._entries, self.kind, slices)
+
+    @classmethod
+    def of_slices(cls, shape: tuple[int, int], slices: Slices, kind: np.dtype[Any]) -> LinearMap:
+        """Return the map that adds slices of the inputs to slices of the outputs."""
+        outputs, inputs = (np.arange(n) for n in shape)
+        rows = np.concatenate([outputs[:0], *(outputs[target] for target, _ in slices)])
+        columns = np.concatenate([inputs[:0], *(inputs[source] for _, source in slices)])
+        return cls(shape, rows, columns, None, kind, slices)
 
     def is_small(self, last: bool) -> bool:
         """Return whether a product with the whole matrix is faster than one step for each tap."""
+        if self.slices:
+            each = all(target == slice(0, self.outputs) for target, _ in self.slices)
+            are_runs = each and all(source.step == 1 for _, source in self.slices)
+            limit = _RUNS if are_runs else _SLICES
+            pays = self.taps > (2 if each else 1) and self.inputs <= limit * self.taps
+            return self.kind.kind == "f" and pays
         is_selection = self.taps == 1 and self.steps[0][1] is None
         return not is_selection and self.inputs <= (_LAST if last else _OTHER) * self.taps
 
@@ -150,7 +170,8 @@ class SeparableMap:
         for d, one in self._steps:
             source, last = x, d == self._steps[-1][0]
             target = out if last else _empty(x, d + 1, one.outputs)
-            (_by_product if d in by_product else _by_taps)(x, d + 1, one, target)
+            by_taps = _by_slices if one.slices else _by_taps
+            (_by_product if d in by_product else by_taps)(x, d + 1, one, target)
             x = target
         if not self._steps:
             out[...] = x
@@ -171,6 +192,23 @@ def _by_product(x: Array, axis: int, one: LinearMap, out: Array) -> None:
     before, after = math.prod(x.shape[:axis]), math.prod(x.shape[axis + 1 :])
     blocks = x.reshape(before, one.inputs, after)
     np.matmul(one.matrix, blocks, out=out.reshape(before, one.outputs, after))
+
+
+def _by_slices(x: Array, axis: int, one: LinearMap, out: Array) -> None:
+    at: tuple[Any, ...] = (slice(None),) * axis
+    parts = [(out[(*at, target)], x[(*at, source)]) for target, source in one.slices]
+    if one.taps == 1:  # no output is in two slices
+        out[(*at, one.unused)] = 0
+        for target, part in parts:
+            target[...] = part
+        return
+    if all(target.shape == out.shape for target, _ in parts[:2]):
+        np.add(parts[0][1], parts[1][1], out=out)
+        parts = parts[2:]
+    else:
+        out[...] = 0
+    for target, part in parts:
+        target += part
 
 
 def _by_taps(x: Array, axis: int, one: LinearMap, out: Array) -> None:

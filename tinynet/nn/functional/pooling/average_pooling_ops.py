@@ -1,7 +1,7 @@
 """The operations behind average pooling, of 2 and 3 dimensions.
 
-They are operations for speed: sums along one dimension after the other, each a loop over the few
-offsets in a window. As in PyTorch, 1d pooling is 2d pooling with a first dimension of length 1.
+They are operations for speed: sums along one dimension after the other. As in PyTorch, 1d pooling
+is 2d pooling with a first dimension of length 1.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tinynet.nn.functional.pooling.windows import (
     adaptive_averages,
     check_gradient,
     sliding,
+    sums,
 )
 from tinynet.ops.shaping.views import expand
 
@@ -71,26 +72,10 @@ def avg_pool(
     if input.dtype == HALF:
         pool = avg_pools[options.rank]
         return in_single(pool, input, options, count_include_pad, divisor_override)
-    total, first = input, input.ndim - options.rank
-    for d in reversed(range(options.rank)):
-        total = _summed(total, first + d, windows.outputs[d], windows.taps[d], windows.inside)
-    divisor = divisor_override or _divisor(input.shape[first:], windows, options, count_include_pad)
-    return np.ascontiguousarray(_divided(total, divisor))
-
-
-def _summed(x: Array, axis: int, count: int, taps: Any, inside: bool) -> Array:
-    """Return the sums over the windows along one dimension."""
-    at: tuple[Any, ...] = (slice(None),) * axis
-    parts = [x[(*at, source)] for _, source in taps]
-    if inside:
-        total = parts[0] + parts[1] if len(parts) > 1 else np.array(parts[0])
-        for part in parts[2:]:
-            total += part
-        return total
-    total = np.zeros((*x.shape[:axis], count, *x.shape[axis + 1 :]), x.dtype)
-    for (target, _), part in zip(taps, parts, strict=True):
-        total[(*at, target)] += part
-    return total
+    sizes = spatial(input.shape, options.rank)
+    total = sums(input.shape, options, input.dtype)(input)
+    divisor = divisor_override or _divisor(sizes, windows, options, count_include_pad)
+    return _divided(total, divisor)
 
 
 def avg_pool_backward(
@@ -106,27 +91,11 @@ def avg_pool_backward(
         back = avg_pools_backward[options.rank]
         return in_single(back, self, sizes, options, count_include_pad, divisor_override)
     first = self.ndim - len(sizes)
-    windows = _windows((*self.shape[:first], *sizes), options)
-    divisor = divisor_override or _divisor(sizes, windows, options, count_include_pad)
-    planes = self / np.asarray(divisor, self.dtype)
-    for d, n in enumerate(sizes):
-        disjoint = options.stride[d] >= options.kernel_size[d]
-        planes = _repeated(planes, first + d, n, windows.taps[d], disjoint)
-    return planes
-
-
-def _repeated(g: Array, axis: int, n: int, taps: Any, disjoint: bool) -> Array:
-    """Return, for each element along one dimension, the sum over its windows."""
-    at: tuple[Any, ...] = (slice(None),) * axis
-    shape = (*g.shape[:axis], n, *g.shape[axis + 1 :])
-    covered = sum(target.stop - target.start for target, _ in taps)
-    sums = np.empty(shape, g.dtype) if disjoint and covered == n else np.zeros(shape, g.dtype)
-    for target, source in taps:
-        if disjoint:
-            sums[(*at, source)] = g[(*at, target)]
-        else:
-            sums[(*at, source)] += g[(*at, target)]
-    return sums
+    shape = (*self.shape[:first], *sizes)
+    divisor = divisor_override or _divisor(
+        sizes, _windows(shape, options), options, count_include_pad
+    )
+    return sums(shape, options, self.dtype).transposed(self / np.asarray(divisor, self.dtype))
 
 
 avg_pools = by_rank(avg_pool, "AvgPool{}DBackward0", RANKS, order="as_plane")

@@ -1,6 +1,7 @@
 """The operations behind max pooling: maxima of windows, and their indices.
 
-They are operations for speed: a loop over the few offsets in a window handles all windows at once.
+They are operations for speed: along one dimension after the other, a loop over the few offsets in
+a window handles all windows at once.
 As in PyTorch, 1d pooling is 2d pooling with a first dimension of length 1.
 """
 
@@ -20,7 +21,9 @@ from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import threads
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial
 from tinynet.nn.functional.pooling.windows import (
+    Index,
     Options,
+    Taps,
     Windows,
     adaptive,
     check_gradient,
@@ -36,6 +39,8 @@ from tinynet.nn.functional.pooling.windows import (
 
 
 _PART = 1 << 17  # elements of the input per block
+_ADDED = 1 << 16  # and of the gradient, where elements are added at indices
+_LONG = 64  # elements of a single window from which argmax is faster
 
 
 def _planes_at_once(planes: int, size: int) -> int:
@@ -164,65 +169,128 @@ RANKS = (2, 3)
 
 
 def _maxima(x: Array, windows: Windows) -> Array:
-    """Return the maximum of each window."""
+    """Return the maximum of each window, along one dimension after the other."""
     if windows.is_2x2:
         return maxima(x)
-    steps = windows.steps
-    if windows.inside and len(steps) > 1:
-        best = np.maximum(x[steps[0][1]], x[steps[1][1]])
-        steps = steps[2:]
-    else:
-        best = _lowest(x, windows)
-    for target, source in steps:
+    if windows.large and max(windows.outputs) == 1 and len(windows.offsets) >= _LONG:
+        return _peaks_by_window(x, windows)[0]
+    planes, best = _folded(x, windows)
+
+    def work(part: slice) -> None:
+        made = planes[part]
+        for d, taps in enumerate(windows.taps):
+            made = _maxima_along(made, 1 + d, windows.outputs[d], taps)
+        best[part] = made
+
+    _by_planes(work, len(planes), math.prod(planes.shape[1:]))
+    return best.reshape(*x.shape[: x.ndim - len(windows.outputs)], *windows.outputs)
+
+
+def _folded(x: Array, windows: Windows) -> tuple[Array, Array]:
+    """Return an array with one dimension of planes, and memory for the maxima."""
+    rank = len(windows.outputs)
+    planes = x.reshape(math.prod(x.shape[: x.ndim - rank]), *spatial(x.shape, rank))
+    return planes, np.empty((len(planes), *windows.outputs), x.dtype)
+
+
+def _maxima_along(x: Array, axis: int, count: int, taps: Taps) -> Array:
+    if len(taps) == 1 and x.shape[axis] == count:
+        return x
+    best, rest = _begun(x, axis, count, taps)
+    for target, source in rest:
         np.maximum(best[target], x[source], out=best[target])
-    return np.ascontiguousarray(best)
+    return best
 
 
-def _lowest(x: Array, windows: Windows) -> Array:
-    """Return the lowest value of the dtype for each window."""
-    lead = x.shape[: x.ndim - len(windows.outputs)]
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    return np.full((*lead, *windows.outputs), lowest, x.dtype)
+def _begun(x: Array, axis: int, count: int, taps: Taps) -> tuple[Array, list[tuple[Index, Index]]]:
+    """Return the elements at the first tap, and the others as indices.
+
+    If a window has no element there, return the lowest value of the dtype, and all taps.
+    """
+    at: Index = (slice(None),) * axis
+    steps = [((*at, target), (*at, source)) for target, source in taps]
+    if taps and taps[0][0] == slice(0, count):
+        return np.array(x[steps[0][1]]), steps[1:]
+    lowest = -np.inf if x.dtype.kind == "f" else x.dtype.kind != "b" and np.iinfo(x.dtype).min
+    return np.full((*x.shape[:axis], count, *x.shape[axis + 1 :]), lowest, x.dtype), steps
 
 
 def _peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
     """Return the maximum of each window, and the index of its first occurrence in the plane."""
-    if windows.few:
-        return _peaks_by_window(x, windows)
     if windows.is_2x2:
         best, offsets = peaks(x)
         return best, plane_indices(offsets, x.shape[-2:])
-    steps = windows.steps
-    last = len(steps) - 1
-    best = np.array(x[steps[last][1]]) if windows.inside else _lowest(x, windows)
-    # From the last offset to the first, so that the first of equal elements wins. ``back`` counts
-    # offsets from the last one: a later winner has a larger number, so maximum needs no mask.
-    back = np.zeros_like(best, np.min_scalar_type(last))
-    for number in range(1 if windows.inside else 0, last + 1):
-        target, source = steps[last - number]
-        part = x[source]
-        wins = part >= best[target]
-        np.maximum(best[target], part, out=best[target])
-        np.maximum(back[target], wins.view(np.uint8) * back.dtype.type(number), out=back[target])
-    if best.size and best.dtype.kind == "f" and np.isnan(best.min()):  # the last NaN wins
-        for number in range(last, -1, -1):
-            target, source = steps[last - number]
-            back[target][np.isnan(x[source])] = number
-    indices = np.take(windows.offsets[::-1], back)
-    indices += windows.corners
-    return np.ascontiguousarray(best), np.ascontiguousarray(indices)
+    if windows.large:
+        return _peaks_by_window(x, windows)
+    planes, best = _folded(x, windows)
+    indices = np.empty(best.shape, np.int64)
+    last = math.prod(map(len, windows.taps)) - 1
+
+    def work(part: slice) -> None:
+        block = planes[part]
+        made, ranks = _ranked(block, windows, -1)
+        if made.dtype.kind == "f" and made.size and np.isnan(made.min()):  # the last NaN wins
+            are_nan, offsets = _ranked(np.isnan(block), windows, 1)
+            ranks = np.where(are_nan, ranks.dtype.type(last) - offsets, ranks)
+        best[part], indices[part] = made, windows.indices(ranks)
+
+    _by_planes(work, len(planes), math.prod(planes.shape[1:]))
+    shape = *x.shape[: x.ndim - len(windows.outputs)], *windows.outputs
+    return best.reshape(shape), indices.reshape(shape)
+
+
+def _ranked(x: Array, windows: Windows, order: int) -> tuple[Array, Array]:
+    """Return the maximum of each window, and the highest rank of an offset that has it.
+
+    The rank of an offset in the window is its number, counted from the last one for an ``order`` of
+    -1: the first of equal elements then has the highest rank.
+    """
+    lengths = [len(taps) for taps in windows.taps]
+    kind = np.min_scalar_type(max(0, math.prod(lengths) - 1))
+    ranks: Array | None = None
+    dims = list(range(len(lengths)))
+    for d in reversed(dims) if windows.dense else dims:
+        if lengths[d] > 1 or x.shape[1 + d] != windows.outputs[d]:
+            numbers = np.arange(lengths[d]) * math.prod(lengths[d + 1 :])
+            taps = windows.taps[d][::order]
+            at = 1 + d, windows.outputs[d], taps
+            x, ranks = _ranked_along(x, ranks, numbers.astype(kind), at, not windows.dense)
+    return x, np.zeros(x.shape, kind) if ranks is None else ranks
+
+
+def _ranked_along(
+    x: Array, ranks: Array | None, numbers: Array, at: tuple[int, int, Taps], forward: bool
+) -> tuple[Array, Array]:
+    """Return maxima along one dimension, and their ranks: ``numbers`` plus those so far.
+
+    ``forward``: the ranks so far are of dimensions before this one, and larger.
+    """
+    best, rest = _begun(x, *at)
+    found = np.zeros(best.shape, numbers.dtype) if ranks is None else _begun(ranks, *at)[0]
+    for (target, source), number in zip(rest, numbers[len(numbers) - len(rest) :], strict=True):
+        part, top, code = x[source], best[target], found[target]
+        wins = np.greater_equal(part, top).view(np.uint8)
+        if ranks is None:
+            rank = np.multiply(wins, number, dtype=numbers.dtype)
+        else:
+            rank = ranks[source] + number
+            rank *= wins
+            if forward:  # otherwise, a later rank is higher
+                code *= np.greater_equal(top, part).view(np.uint8)
+        np.maximum(code, rank, out=code)
+        np.maximum(top, part, out=top)
+    return best, found
 
 
 def _peaks_by_window(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Compute ``_peaks`` window by window, for few windows or windows of different lengths."""
+    """Compute ``_peaks`` window by window, for few large windows."""
     rank = len(windows.outputs)
     lead, sizes = x.shape[: x.ndim - rank], spatial(x.shape, rank)
     values = np.empty((*lead, *windows.outputs), x.dtype)
     indices = np.empty(values.shape, np.int64)
     plane = np.arange(math.prod(sizes)).reshape(sizes)
-    output: Any
-    for output in itertools.product(*map(range, windows.outputs)):
-        span: Any = tuple(spans[i] for spans, i in zip(windows.spans, output, strict=True))
+    for output in np.ndindex(*windows.outputs):
+        span: Any = windows.span(output)
         part = x[(..., *span)].reshape(*lead, plane[span].size)
         chosen = np.argmax(part, -1, keepdims=True)
         if np.isnan(part.sum()):  # the last NaN wins
@@ -256,17 +324,13 @@ def is_pool_2x2(input: Array, options: Options) -> bool:
     Raises:
         RuntimeError, NotImplementedError: the errors of max pooling.
     """
-    windows = _windows(input, options)
-    return windows.is_2x2 and not windows.few
+    return _windows(input, options).is_2x2
 
 
 @operation(methods=False, batch="folded", order="as_image")
 def max_pool_values(input: Array, /, options: Options) -> Array:
     """Return the maximum of each window, if neither gradients nor indices are needed."""
-    windows = _windows(input, options)
-    if windows.few:
-        return _peaks_by_window(input, windows)[0]
-    return _maxima(input, windows)
+    return _maxima(input, _windows(input, options))
 
 
 @operation(
@@ -346,12 +410,17 @@ def max_pool_backward(self: Array, indices: Array, /, sizes: Ints, disjoint: boo
     ``disjoint``: no index occurs twice.
     """
     lead = self.shape[: self.ndim - len(sizes)]
-    planes = np.zeros((math.prod(lead), *sizes), self.dtype)
-    flat = _flat_indices(indices, planes.shape[0], sizes)
-    if disjoint:
-        planes.reshape(-1)[flat] = self.reshape(-1)
-    else:
-        np.add.at(planes.reshape(-1), flat, self.reshape(-1))
+    count, size = math.prod(lead), math.prod(sizes)
+    planes = np.zeros((count, size), self.dtype)
+    shape = count, math.prod(self.shape[len(lead) :])
+    slopes, indices = self.reshape(shape), indices.reshape(shape)
+    for part in threads.slices(count, max(1, _ADDED // max(1, size))):
+        block, slope = planes[part].reshape(-1), slopes[part].reshape(-1)
+        flat = _flat_indices(indices[part], part.stop - part.start, sizes)
+        if disjoint:
+            block[flat] = slope
+        else:
+            np.add.at(block, flat, slope)
     return planes.reshape(*lead, *sizes)
 
 

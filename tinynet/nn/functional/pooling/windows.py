@@ -5,7 +5,7 @@ Everything here depends only on shapes and options, so it is computed once and c
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,10 +18,10 @@ from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 CACHED = 256  # windows
+_LARGE = 256  # elements
 Slices = tuple[slice, ...]
-Taps = tuple[tuple[slice, slice], ...]
+Taps = tuple[tuple[slice, Any], ...]  # outputs, and a slice of elements or their indices
 Index = tuple[Any, ...]
-_NONE: Array = np.zeros((), np.int64)
 
 
 class Options(NamedTuple):
@@ -44,36 +44,68 @@ class Windows(NamedTuple):
 
     Attributes:
         outputs: the number of windows along each dimension.
-        spans: for each dimension and output, the elements of the window.
         taps: for each dimension and offset in a window, the outputs that have an element there, and
-            these elements; empty if the windows differ in length.
-        steps: for each offset in all dimensions, in order, the same as indices of arrays.
+            these elements.
         corners: the flat index in the plane of the first element of each window.
-        offsets: the difference in flat index from the first element to each other element.
+        offsets: the difference in flat index from the first element to each other element, from the
+            last one.
+        places: if the windows are not evenly spaced, for each of them what ``offsets`` is for all.
         inside: whether no window extends past the edge.
         disjoint: whether no element is in two windows.
-        few: whether processing windows one by one is fastest.
         is_2x2: whether the windows are 2 by 2, with a stride of 2 and without padding.
+        large: whether processing windows one by one is fastest.
     """
 
     outputs: Ints
-    spans: tuple[Slices, ...]
-    taps: tuple[Taps, ...] = ()
-    steps: tuple[tuple[Index, Index], ...] = ()
-    corners: Array = _NONE
-    offsets: Array = _NONE
+    taps: tuple[Taps, ...]
+    corners: Array
+    offsets: Array
+    places: Array | None = None
     inside: bool = True
     disjoint: bool = False
-    few: bool = True
     is_2x2: bool = False
+    large: bool = False
+
+    @property
+    def dense(self) -> bool:
+        """Whether the windows are one step apart in the last dimension."""
+        source = self.taps[-1][0][1]
+        return isinstance(source, slice) and source.step == 1
+
+    def span(self, output: Ints) -> Slices:
+        """Return the elements of one window, if no window extends past the edge."""
+        spans = []
+        for taps, i in zip(self.taps, output, strict=True):
+            first, second, last = (_element(taps[k][1], i) for k in (0, min(1, len(taps) - 1), -1))
+            spans.append(slice(first, last + 1, max(1, second - first)))
+        return tuple(spans)
+
+    def indices(self, ranks: Array) -> Array:
+        """Return the flat index in the plane of an element of each window.
+
+        Args:
+            ranks: ``[planes, *outputs]``, the offset of the element, counted from the last one.
+        """
+        if self.places is not None:
+            first = np.arange(len(self.places)).reshape(self.outputs) * self.places.shape[1]
+            return np.take(self.places.reshape(-1), ranks + first)
+        indices = np.take(self.offsets, ranks)
+        indices += self.corners
+        return indices
 
 
-def _of_equal_length(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list[Taps]) -> Windows:
-    """Return windows of equal length."""
-    steps: list[tuple[Index, Index]] = []
-    for offset in itertools.product(*taps):
-        targets, sources = zip(*offset, strict=True)
-        steps.append(((..., *targets), (..., *sources)))
+def _element(source: Any, output: int) -> int:
+    if isinstance(source, slice):
+        return int(source.start + output * source.step)
+    return int(source[output])
+
+
+def _is_large(outputs: Ints, taps: list[Taps]) -> bool:
+    return math.prod(map(len, taps)) >= _LARGE or {*outputs} == {1}
+
+
+def _even(sizes: Ints, outputs: Ints, taps: list[Taps]) -> Windows:
+    """Return windows of equal length that are evenly spaced."""
     inside = all(
         tap[0] == slice(0, count) for one, count in zip(taps, outputs, strict=True) for tap in one
     )
@@ -85,10 +117,9 @@ def _of_equal_length(sizes: Ints, outputs: Ints, spans: list[Slices], taps: list
         corners = corners[..., None] * n + (starts[0] + np.arange(count) * step)
         offsets = offsets[..., None] * n + (starts - starts[0])
         disjoint &= bool(starts[-1] - starts[0] < step)
-    few = inside and corners.size < len(steps)
     is_2x2 = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
-    rest = (tuple(steps), corners, offsets.reshape(-1), inside, disjoint, few, is_2x2)
-    return Windows(outputs, tuple(spans), tuple(taps), *rest)
+    rest = (None, inside, disjoint, is_2x2, inside and _is_large(outputs, taps))
+    return Windows(outputs, tuple(taps), corners, offsets.reshape(-1)[::-1], *rest)
 
 
 # ---- windows of equal length --------------------------------------------------------------------
@@ -104,16 +135,6 @@ def _taps(n: int, count: int, kernel: int, stride: int, padding: int, dilation: 
         start = first + low * stride
         taps.append((slice(low, high), slice(start, start + (high - low) * stride, stride)))
     return tuple(taps)
-
-
-def _spans(n: int, count: int, kernel: int, stride: int, padding: int, dilation: int) -> Slices:
-    """Return, for each output of one dimension, the elements."""
-    spans = []
-    for output in range(count):
-        start = output * stride - padding
-        stop = min(start + (kernel - 1) * dilation + 1, n)
-        spans.append(slice(start + max(0, -(start // dilation)) * dilation, stop, dilation))
-    return tuple(spans)
 
 
 def _count(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
@@ -142,19 +163,35 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
     if min(outputs) < 1 or small:
         _refuse_small(title, shape, outputs, options.kernel_size)
     taps: list[Taps] = []
-    spans: list[Slices] = []
     for (n, *rest), count in zip(dims, outputs, strict=True):
         taps.append(_taps(n, count, *rest))
-        spans.append(_spans(n, count, *rest))
-        if any(span.start >= span.stop for span in spans[-1]):
+        if len({i for target, _ in taps[-1] for i in range(count)[target]}) < count:
             raise RuntimeError(
                 f"{title}: each window must see an element. Got one that lies in the padding, with "
                 f"{options} for an input of shape {list(shape)}."
             )
-    return _of_equal_length(spatial(shape, rank), outputs, spans, taps)
+    return _even(spatial(shape, rank), outputs, taps)
+
+
+@lru_cache(maxsize=CACHED)
+def sums(shape: Ints, options: Options, kind: np.dtype[Any]) -> SeparableMap:
+    """Return the sums over the windows of average pooling, computed in a dtype."""
+    windows = sliding(f"avg_pool{options.rank}d", shape, options)
+    sizes = spatial(shape, options.rank)
+    maps = [
+        None if n == m and len(taps) == 1 else LinearMap.of_slices((m, n), taps, kind)
+        for n, m, taps in zip(sizes, windows.outputs, windows.taps, strict=True)
+    ]
+    return SeparableMap(sizes, maps)
 
 
 # ---- windows of adaptive pooling ----------------------------------------------------------------
+
+
+def _parts(n: int, m: int) -> tuple[Array, Array]:
+    """Return where each part of ``adaptive`` starts and stops, along one dimension."""
+    ends = np.arange(m + 1) * n
+    return ends[:-1] // max(m, 1), -(ends[1:] // -max(m, 1))
 
 
 @lru_cache(maxsize=CACHED)
@@ -163,16 +200,27 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
 
     Window i is ``[floor(i n / m), ceil((i + 1) n / m))``.
     """
-    spans = tuple(
-        tuple(slice(i * n // m, -((i + 1) * n // -m)) for i in range(m))
-        for n, m in zip(sizes, outputs, strict=True)
-    )
-    pairs = list(zip(sizes, outputs, strict=True))
-    if any(m == 0 or n % m for n, m in pairs):
-        return Windows(outputs, spans)
-    return _of_equal_length(
-        sizes, outputs, list(spans), [_taps(n, m, n // m, n // m, 0, 1) for n, m in pairs]
-    )
+    parts = [_parts(n, m) for n, m in zip(sizes, outputs, strict=True)]
+    taps = [_taps_of_parts(n, *one) for n, one in zip(sizes, parts, strict=True)]
+    if 0 not in outputs and all(isinstance(at, slice) for one in taps for _, at in one):
+        return _even(sizes, outputs, taps)
+    corners, places = (np.zeros((1, 1), np.int64) for _ in range(2))
+    for n, m, one in zip(sizes, outputs, taps, strict=True):
+        along = np.array([np.arange(n)[source] for _, source in one[::-1]]).reshape(len(one), m).T
+        grid = places[:, None, :, None] * n + along[None, :, None, :]
+        places = grid.reshape(len(places) * m, places.shape[1] * len(one))
+    large = _is_large(outputs, taps)
+    return Windows(outputs, tuple(taps), corners, corners, places, large=large)
+
+
+def _taps_of_parts(n: int, starts: Array, stops: Array) -> Taps:
+    """Return the taps of parts of one dimension; a shorter part repeats its first element."""
+    kernel = int((stops - starts).max(initial=0))
+    step = int(starts[1]) if len(starts) > 1 else n
+    if (np.diff(starts) == step).all() and (stops - starts == kernel).all():
+        return _taps(n, len(starts), kernel, step, 0, 1)
+    every = slice(0, len(starts))
+    return tuple((every, np.maximum(starts, stops - kernel + k)) for k in range(kernel))
 
 
 @lru_cache(maxsize=CACHED)
@@ -183,10 +231,10 @@ def adaptive_averages(sizes: Ints, outputs: Ints, kind: np.dtype[Any]) -> Separa
 
 
 def _averages(n: int, m: int, kind: np.dtype[Any]) -> LinearMap:
-    spans = adaptive((n,), (m,)).spans[0]
-    lengths = np.array([span.stop - span.start for span in spans], np.int64)
+    starts, stops = _parts(n, m)
+    lengths = stops - starts
     rows = np.repeat(np.arange(m), lengths)
-    columns = [np.arange(span.start, span.stop) for span in spans]
+    columns = [np.arange(*part) for part in zip(starts, stops, strict=True)]
     return LinearMap((m, n), rows, np.concatenate([*columns, rows[:0]]), 1 / lengths[rows], kind)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tinynet import errors
+from tinynet.core import modes
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.dropouts import dropout
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
@@ -30,7 +31,9 @@ class Weights(NamedTuple):
     hr: Tensor | None = None
 
     def check(self, input: Tensor, state: State) -> None:
-        """Raise RuntimeError unless all have the dtype of the weights."""
+        """Raise RuntimeError unless all have the dtype of the weights; autocast converts them."""
+        if modes.mode.autocast is not None:
+            return
         for t in (*state, input):
             if t._array.dtype != self.ih._array.dtype:
                 raise errors.mixed_dtypes(

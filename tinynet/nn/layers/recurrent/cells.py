@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import init
@@ -45,6 +45,8 @@ class RNNCellBase(Module):
         >>> isinstance(cell, nn.RNNCellBase), cell.weight_ih.shape
         (True, tinynet.Size([15, 3]))
     """
+
+    __constants__: ClassVar[list[str]] = ["input_size", "hidden_size", "bias"]
 
     bias_ih: Parameter | None
     bias_hh: Parameter | None
@@ -149,6 +151,8 @@ class RNNCell(RNNCellBase):
         >>> cell(tn.zeros(3, 10), tn.zeros(3, 20)).shape
         tinynet.Size([3, 20])
     """
+
+    __constants__ = [*RNNCellBase.__constants__, "nonlinearity"]
 
     def __init__(
         self,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
+from tinynet.core import modes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import init
@@ -51,6 +53,12 @@ class RNNBase(Module):
         >>> nn.RNNBase("GRU", 3, 4)
         RNNBase(3, 4)
     """
+
+    __constants__: ClassVar[list[str]] = [
+        *("mode", "input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout"),
+        *("bidirectional", "proj_size"),
+    ]
+    __jit_unused_properties__: ClassVar[list[str]] = ["all_weights"]
 
     _expected_shapes = ("[{order}, {input_size}]", "[L, {input_size}]")
 
@@ -160,24 +168,20 @@ class RNNBase(Module):
     @property
     def all_weights(self) -> list[list[Parameter]]:
         """All parameters, one list per layer and direction."""
-        return [[getattr(self, name) for name in names] for names in self._names()]
+        return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     @property
     def _all_weights(self) -> list[list[str]]:
         """The names of ``all_weights``; programs written for PyTorch use these three."""
-        return self._names()
+        return [[name + suffix for name in self._shapes(0)] for suffix in self._suffixes]
 
     @property
     def _flat_weights_names(self) -> list[str]:
-        return [name for names in self._names() for name in names]
+        return [name for names in self._all_weights for name in names]
 
     @property
     def _flat_weights(self) -> list[Parameter]:
         return [getattr(self, name) for name in self._flat_weights_names]
-
-    def _names(self) -> list[list[str]]:
-        """Return the names of the parameters of each layer and direction."""
-        return [[name + suffix for name in self._shapes(0)] for suffix in self._suffixes]
 
     def reset_parameters(self) -> None:
         """Draw new values for all parameters."""
@@ -188,60 +192,109 @@ class RNNBase(Module):
     def flatten_parameters(self) -> None:
         """Do nothing: parameters need no contiguous memory on the CPU."""
 
+    # ---- what a subclass may replace --------------------------------------------------------
+
+    def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
+        """Raise unless the input has the dtype of the weights and the dimensions and size.
+
+        Args:
+            input: a batch, or the data of a packed sequence.
+            batch_sizes: the number of sequences at each step of a packed sequence.
+
+        Raises:
+            ValueError: the dtypes differ, outside of autocast.
+            RuntimeError: the number of dimensions, or the size of the last one, is another.
+        """
+        kind = getattr(self, self._flat_weights_names[0]).dtype
+        if input.dtype != kind and modes.mode.autocast is None:
+            raise ValueError(
+                f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}). Convert "
+                f"input: input.to({kind}), or convert model: model.to({input.dtype})"
+            )
+        ndim = 3 if batch_sizes is None else 2
+        if input.ndim != ndim:
+            raise RuntimeError(f"input must have {ndim} dimensions, got {input.ndim}")
+        if input.shape[-1] != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input.shape[-1]}"
+            )
+
+    def get_expected_hidden_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, int, int]:
+        """Return the shape of the hidden states of an input."""
+        return self._expected(input, batch_sizes, self.proj_size or self.hidden_size)
+
+    def _expected(self, input: Tensor, batch_sizes: Tensor | None, size: int) -> Any:
+        whole = input.shape[0 if self.batch_first else 1]
+        batch = whole if batch_sizes is None else int(batch_sizes[0])
+        return len(self._suffixes), batch, size
+
+    def check_hidden_size(
+        self,
+        hx: Tensor,
+        expected_hidden_size: tuple[int, int, int],
+        msg: str = "Expected hidden size {}, got {}",
+    ) -> None:
+        """Raise RuntimeError with ``msg`` unless the states have the expected shape."""
+        if hx.shape != expected_hidden_size:
+            raise RuntimeError(msg.format(expected_hidden_size, list(hx.shape)))
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """Raise unless input and states fit; see ``check_input`` and ``check_hidden_size``."""
+        self.check_input(input, batch_sizes)
+        self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """Return the states with their batch in another order."""
+        return hx if permutation is None else hx.index_select(1, permutation)
+
     # ---- running ----------------------------------------------------------------------------
 
-    def _run(self, input: Any, states: tuple[Tensor, ...] | None) -> Any:
-        """Return the output, packed if the input is, and the last states as a tuple."""
+    def _run(self, input: Any, hx: Any) -> Any:
+        """Return the output, packed if the input is, and the last states in the form of ``hx``."""
         packed = isinstance(input, PackedSequence)
         whole: Any = (input, None, None, None)
         data, sizes, order, back = input if packed else whole
-        batched = packed or data.ndim == 3
+        batched, along = packed or data.ndim == 3, 0 if self.batch_first else 1
         if not packed:
-            self._check_dims(data, states, batched)
+            self._check_dims(data, hx)
         if not batched:
-            data = data.unsqueeze(1)
-            states = None if states is None else tuple(s.unsqueeze(1) for s in states)
-        elif self.batch_first and not packed:
+            data = data.unsqueeze(along)
+            hx = None if hx is None else _each(lambda s: s.unsqueeze(1), hx)
+        if hx is None:
+            hx = self._zeros(data, sizes)
+        self.check_forward_args(data, hx, sizes)
+        hx = self.permute_hidden(hx, order)
+        if self.batch_first and not packed:
             data = data.transpose(0, 1)
-        self._check_input(data, 2 if packed else 3)
-        states = self._initial(data, int(sizes[0]) if packed else data.shape[1], states)
-        if order is not None:
-            states = tuple(s.index_select(1, order) for s in states)
+        if not data.shape[0]:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        output: Any
         output, *last = recurrent.run_layers(
             getattr(recurrent, f"run_{self.mode.lower()}"),
             data,
-            states,
+            hx if isinstance(hx, tuple) else (hx,),
             self._weights(),
-            batch_sizes=sizes.tolist() if packed else None,
+            batch_sizes=None if sizes is None else sizes.tolist(),
             bidirectional=self.bidirectional,
             dropout_p=self.dropout if self.training else 0.0,
         )
-        if back is not None:
-            last = [s.index_select(1, back) for s in last]
+        hidden = tuple(last) if isinstance(hx, tuple) else last[0]
         if packed:
-            return PackedSequence(output, sizes, order, back), tuple(last)
+            output = PackedSequence(output, sizes, order, back)
+        elif self.batch_first:
+            output = output.transpose(0, 1)
         if not batched:
-            return output.squeeze(1), tuple(s.squeeze(1) for s in last)
-        return output.transpose(0, 1) if self.batch_first else output, tuple(last)
+            output, hidden = output.squeeze(along), _each(lambda s: s.squeeze(1), hidden)
+        return output, self.permute_hidden(hidden, back)
 
-    def _initial(
-        self, data: Tensor, batch: int, states: tuple[Tensor, ...] | None
-    ) -> tuple[Tensor, ...]:
-        """Return the initial states: the given ones, or zeros.
+    def _zeros(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
+        """Return the initial states of an input."""
+        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype)
 
-        Raises:
-            RuntimeError: the states have the wrong shape.
-        """
-        shapes = [(len(self._suffixes), batch, size) for size in self._sizes()]
-        if states is None:
-            return tuple(zeros(*shape, dtype=data.dtype) for shape in shapes)
-        for place, (state, shape) in enumerate(zip(states, shapes, strict=True)):
-            if state.shape != shape:
-                which = "hidden" if len(shapes) == 1 else f"hidden[{place}]"
-                raise RuntimeError(f"Expected {which} size {shape}, got {list(state.shape)}")
-        return states
-
-    def _check_dims(self, data: Tensor, states: Any, batched: bool) -> None:
+    def _check_dims(self, data: Tensor, hx: Any) -> None:
         """Raise unless the tensors are one sequence or a batch."""
         name = self.mode.partition("_")[0]
         if data.ndim not in (2, 3):
@@ -249,33 +302,16 @@ class RNNBase(Module):
             raise ValueError(
                 f"{name}: Expected input to be 2D or 3D, got {data.ndim}D{tensor} instead"
             )
-        dims = [s.ndim for s in states or ()]
+        states = hx if isinstance(hx, tuple) else (hx,)
+        dims = [s.ndim for s in states if s is not None]
         if any(n != data.ndim for n in dims):
-            kind = "batched 3-D" if batched else "unbatched 2-D"
+            kind = "batched 3-D" if data.ndim == 3 else "unbatched 2-D"
             states_are, found = "hx", f"{dims[0]}-D tensor"
             if len(dims) > 1:
                 states_are, found = "hx and cx", f"({dims[0]}-D, {dims[1]}-D) tensors"
             raise RuntimeError(
                 f"For {kind} input, {states_are} should also be {data.ndim}-D but got {found}"
             )
-
-    def _check_input(self, data: Tensor, ndim: int) -> None:
-        """Raise if dtype or size of the input do not match."""
-        kind = getattr(self, f"weight_ih{self._suffixes[0]}").dtype
-        if data.dtype != kind:
-            raise ValueError(
-                f"RNN input dtype ({data.dtype}) does not match weight dtype ({kind}). Convert "
-                f"input: input.to({kind}), or convert model: model.to({data.dtype})"
-            )
-        if data.ndim != ndim:
-            raise RuntimeError(f"input must have {ndim} dimensions, got {data.ndim}")
-        if data.shape[-1] != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {data.shape[-1]}"
-            )
-        if not data.shape[0]:
-            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
     def extra_repr(self) -> str:
         """Return the sizes and options that differ from their defaults."""
@@ -292,6 +328,16 @@ class RNNBase(Module):
             if getattr(self, name) != value:
                 shown += f", {name}={getattr(self, name)}"
         return shown
+
+
+def _each(function: Callable[[Tensor], Tensor], states: Any) -> Any:
+    return tuple(map(function, states)) if isinstance(states, tuple) else function(states)
+
+
+def _refuse_projection(options: dict[str, Any]) -> None:
+    """Raise ValueError for an option of LSTM only."""
+    if "proj_size" in options:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
 
 
 # ---- rnn ----------------------------------------------------------------------------------------
@@ -334,7 +380,9 @@ class RNN(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: Any = None,
+        **kwargs: Any,
     ):
+        _refuse_projection(kwargs)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
                 f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
@@ -350,13 +398,13 @@ class RNN(RNNBase):
             bidirectional,
             device=device,
             dtype=dtype,
+            **kwargs,
         )
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         """Return the outputs and the last hidden states; ``hx`` defaults to zeros."""
-        output, (h,) = self._run(input, None if hx is None else (hx,))
-        return output, h
+        return self._run(input, hx)
 
 
 class LSTM(RNNBase):
@@ -433,6 +481,27 @@ class LSTM(RNNBase):
             dtype,
         )
 
+    def get_expected_cell_size(
+        self, input: Tensor, batch_sizes: Tensor | None
+    ) -> tuple[int, int, int]:
+        """Return the shape of the cell states of an input."""
+        return self._expected(input, batch_sizes, self.hidden_size)
+
+    def check_forward_args(self, input: Tensor, hidden: Any, batch_sizes: Tensor | None) -> None:
+        """Raise unless input and states fit; see ``check_input`` and ``check_hidden_size``."""
+        self.check_input(input, batch_sizes)
+        for place, size in enumerate((self.get_expected_hidden_size, self.get_expected_cell_size)):
+            text = f"Expected hidden[{place}] size {{}}, got {{}}"
+            self.check_hidden_size(hidden[place], size(input, batch_sizes), text)
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """Return both states with their batch in another order."""
+        return hx if permutation is None else _each(lambda s: s.index_select(1, permutation), hx)
+
+    def _zeros(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
+        cell = zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype)
+        return super()._zeros(input, batch_sizes), cell
+
     def forward(
         self, input: Any, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Any, tuple[Tensor, Tensor]]:
@@ -481,7 +550,9 @@ class GRU(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: Any = None,
+        **kwargs: Any,
     ):
+        _refuse_projection(kwargs)
         super().__init__(
             "GRU",
             input_size,
@@ -493,9 +564,9 @@ class GRU(RNNBase):
             bidirectional,
             device=device,
             dtype=dtype,
+            **kwargs,
         )
 
     def forward(self, input: Any, hx: Tensor | None = None) -> tuple[Any, Tensor]:
         """Return the outputs and the last hidden states; ``hx`` defaults to zeros."""
-        output, (h,) = self._run(input, None if hx is None else (hx,))
-        return output, h
+        return self._run(input, hx)

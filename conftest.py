@@ -1,5 +1,6 @@
 """Test options and fixtures; at the top so that they also serve the docstring examples."""
 
+import collections
 import gc
 import importlib
 import importlib.metadata
@@ -60,12 +61,31 @@ def require_oracle():
 
 
 def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--full"):
+        omit_cases(config, items)
     for marker, option in {"oracle": "--oracle", "slow": "--full"}.items():
         if not config.getoption(option):
             skip = pytest.mark.skip(reason=f"only with {option}")
             for item in items:
                 if item.get_closest_marker(marker):  # not keywords: a folder is called oracle
                     item.add_marker(skip)
+
+
+def omit_cases(config, items):
+    """Leave each n-th case of the tests that are marked ``sampled(n)``, always the same ones."""
+    seen = collections.Counter()
+    omitted = []
+    for item in items:
+        marker = item.get_closest_marker("sampled")
+        if marker is not None:
+            test = item.path, item.originalname
+            if seen[test] % marker.args[0]:
+                omitted.append(item)
+            seen[test] += 1
+    if omitted:
+        config.hook.pytest_deselected(items=omitted)
+        gone = {*omitted}
+        items[:] = [item for item in items if item not in gone]
 
 
 def pytest_collection_finish(session):

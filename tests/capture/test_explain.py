@@ -154,6 +154,27 @@ def test_observed_and_nested_calls():
     assert outer.explain().calls == (1, 2, 1)
 
 
+def test_what_follows_operations_is_named():
+    """Programs omit what observers follow, so that these calls run eagerly."""
+    compiled = tn.compile(lambda x: (x * 2).sum())
+    x = tn.ones(3, requires_grad=True)
+    for _ in range(2):
+        tn.vmap(compiled)(tn.ones(2, 3))
+    with tn.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        compiled(x)
+    with tn.autograd.set_detect_anomaly(True):
+        compiled(x)
+    found = compiled.explain()
+    assert found.calls == (0, 0, 4)
+    assert [(f.reason.partition(",")[0], f.line) for f in found.fall_backs] == [
+        ("vmap runs", "any, of 2 calls"),
+        ("hooks pack saved tensors", "any, of 1 call"),
+        ("an observer follows each operation", "any, of 1 call"),
+    ]
+    compiled.reset()
+    assert not compiled.explain().fall_backs
+
+
 def test_what_became_native(monkeypatch):
     pytest.importorskip("numba")
     interpret(monkeypatch)

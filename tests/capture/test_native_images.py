@@ -89,6 +89,7 @@ def convolutions(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETS)
 def test_a_network(name, convolutions):
     exact = step_of(NETS[name], tn.float64)
@@ -103,6 +104,7 @@ def test_a_network(name, convolutions):
         assert_near(np.asarray(found[name]), value, 4 * 6 * 14 * 15 * 16, size, name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETS)
 def test_threads_change_nothing(name):
     before, found = tn.get_num_threads(), []
@@ -152,6 +154,7 @@ def test_answers_run_natively(convolutions):
         assert " batch_scale_last(" in source and " max_pool_last(" in source
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NETS)
 def test_the_graph_of_a_program_runs_each_call(name):
     step, x = program_of(NETS[name](), 6, 3, 14, 15)

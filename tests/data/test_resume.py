@@ -74,6 +74,7 @@ SAMPLERS = {
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("how", HOW, ids=str)
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_exact_resume(name, how):
@@ -98,6 +99,7 @@ def test_exact_resume(name, how):
         assert [len(part) for part in after[1:]] == [len(whole[0])] * (2 - state["epoch"])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first", HOW, ids=str)
 @pytest.mark.parametrize("second", HOW, ids=str)
 def test_with_another_number_of_workers(first, second):
@@ -259,6 +261,7 @@ class Stateful(Shared):
         self.place = state["place"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("how", HOW, ids=str)
 @pytest.mark.parametrize("make", [Stream, Shared, Stateful])
 def test_exact_resume_of_a_stream(make, how):

@@ -33,10 +33,16 @@ def graphs_built_by_hand(T):
     relu = graph.find_nodes(op="call_function", target=T.relu)[0]
     nodes = str(list(graph.nodes)), str(list(reversed(graph.nodes))), len(graph.nodes)
     links = str((relu.users, relu.next, relu.prev, relu.next.all_input_nodes, relu.graph is graph))
+    order = relu < relu.next, relu > relu.next, relu <= relu, sorted(graph.nodes) == [*graph.nodes]
     wrong = [
         str(attempt(lambda: graph.erase_node(relu))),
         str(attempt(lambda: graph.create_node("foo", "x"))),
-        type(attempt(lambda: relu.args.append(1))).__name__,
+        repr(attempt(lambda: relu.kwargs.update(k=1))),
+        repr(attempt(lambda: graph.create_node("call_method", "x", ([relu],)).args[0].append(2))),
+        str(attempt(lambda: graph.create_node("call_function", "x"))).splitlines()[-1],
+        str(attempt(lambda: graph.create_node("call_method", "x", [relu]))),
+        str(attempt(lambda: relu.insert_arg(5, 1))),
+        str(attempt(lambda: fx.GraphModule(3, graph))),
     ]
     return without(locals(), "graph made relu")
 

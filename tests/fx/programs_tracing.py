@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections import namedtuple
+from dataclasses import dataclass
 from math import sqrt
 
 from tests.fx.packages import fx_of, texts
@@ -12,6 +13,12 @@ from tests.recorded.programs import Family, attempt
 
 program = Family(__name__, composition=False)
 Pair = namedtuple("Pair", "a b")
+
+
+@dataclass
+class Record:
+    left: object
+    right: object
 
 
 @program
@@ -54,6 +61,25 @@ def arguments_and_results(T):
         return x.sum() + lambda_ + max
 
     code, more = texts(T, f), texts(T, g)
+    return locals()
+
+
+@program
+def data_classes_and_unpacking(T):
+    def f(x, y):
+        (a, b), c = x
+        first, *rest = y.chunk(3)
+        return Record(a, b), [*rest, c]
+
+    def g(x, y):
+        (a, b), c = x
+        return Record(a + b, c), {y.sum()} and 0 < y
+
+    refused = str(attempt(lambda: texts(T, f)))
+    code = texts(
+        T, lambda x, y: (Record(x, [y, 1]), [*x.split(2)][0]) if x is None else Record(x, 2)
+    )
+    chain = str(attempt(lambda: texts(T, g)))
     return locals()
 
 

@@ -62,6 +62,18 @@ def test_captured_steps_run_traced_modules():
     assert result.tolist() == model(x).tolist()
 
 
+def test_captured_steps_run_while_a_proxy_lives():
+    model, x = traced(), tn.randn(5, 3)
+    compiled = tn.compile(model)
+    proxy = fx.Proxy(fx.Graph().placeholder("x"))
+    for _ in range(4):
+        result = compiled(x)
+    assert result.tolist() == model(x).tolist()
+    assert "2 were replayed" in str(compiled.explain())
+    with pytest.raises(RuntimeError, match="symbolically trace a dynamo-optimized function"):
+        compiled(proxy)
+
+
 def test_files_and_onnx(tmp_path):
     model, x = traced(), tn.randn(5, 3)
     file = io.BytesIO()
@@ -75,6 +87,23 @@ def test_files_and_onnx(tmp_path):
     session = onnxruntime.InferenceSession(str(tmp_path / "m.onnx"))
     (got,) = session.run(None, {session.get_inputs()[0].name: x.numpy()})
     assert_near(got, model(x).detach().numpy(), roundings=20)
+
+
+def test_nodes_keep_the_lines_of_the_program():
+    class Lines(fx.Tracer):
+        record_stack_traces = True
+
+    def f(x):
+        y = x + 1
+        return tn.relu(y)
+
+    graph = Lines().trace(f)
+    traces = [node.stack_trace for node in graph.nodes]
+    assert [t and t.splitlines()[-1].strip() for t in traces] == [
+        *(None, "y = x + 1", "return tn.relu(y)", None)
+    ]
+    code = fx.GraphModule({}, graph).print_readable(print_output=False)
+    assert "in f, code: y = x + 1\n        add = x + 1;  x = None\n" in code
 
 
 def test_tables_need_no_other_package():

@@ -10,6 +10,7 @@ from tests.rounding import assert_near
 from tinynet import nn
 from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
+    by_rows,
     channels_last as strided,
 )
 from tinynet.nn.functional.convolution import (
@@ -251,6 +252,7 @@ def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
     x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
     weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
     convolve = convolution_ops.convolve_biased.kernel
+    correlate = convolution_ops.correlate.kernel
     alone = [  # each channel is a group, and has two results
         convolve(x[:, [i]], weight[i : i + 2, :1], bias[i : i + 2], walk, 1) for i in range(2)
     ]
@@ -265,9 +267,55 @@ def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
             banded.spread(y, weight, other, size, walk),
             convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
         ),
-        (banded.correlated(x, y, walk), convolution_ops.correlate.kernel(x, y, walk, 1)),
+        (banded.correlated(x, y, walk, 1), convolution_ops.correlate.kernel(x, y, walk, 1)),
+        (
+            banded.correlated(x, np.repeat(y[:, :2], 2, 1), walk, 2),
+            np.concatenate([correlate(x[:, [i]], y[:, [i, i]], walk, 1) for i in range(2)]),
+        ),
     ):
         np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize(
+    ("walk", "size"),
+    [
+        (Walk((5, 5), (1, 1), (2, 2), (1, 1), (10, 10)), (10, 10)),
+        (Walk((3, 4), (1, 3), (1, 2), (3, 2), (20, 7)), (24, 22)),
+        (Walk((3, 2), (1, 1), (-2, -1), (1, 1), (5, 6)), (9, 9)),
+        (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+    ],
+    ids=["same", "apart", "inside", "short"],
+)
+def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, monkeypatch):
+    monkeypatch.setattr(by_rows, "BLOCK", block)  # an image in several parts, or in one
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((5, 4, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
+    assert not by_rows.pays(2, 2, walk, 2)  # the operations compute these in another way
+    found = by_rows.convolved(x, weight, bias, walk, 2)
+    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = by_rows.correlated(x, y, walk, 2)
+    expected = convolution_ops.correlate.kernel(x, y, walk, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("stride", "kernel", "dilation"), [(1, 9, 1), (2, 5, 1), (3, 7, 2)])
+def test_channels_alone_in_one_dimension_are_rows_of_images(stride, kernel, dilation):
+    random = np.random.RandomState(0)
+    x, weight = (tn.tensor(random.randn(*s)) for s in ((4, 3, 80), (3, 1, kernel)))
+    leaves = x.requires_grad_(), weight.requires_grad_()
+    y = F.conv1d(x, weight, None, stride, 2, dilation, groups=3)
+    expected = [
+        F.conv1d(x[:, [i]], weight[[i]], None, stride, 2, dilation).flatten(1) for i in range(3)
+    ]
+    expected = tn.stack(expected, 1)
+    g = tn.tensor(random.randn(*y.shape))
+    pairs = zip(tn.autograd.grad(y, leaves, g), tn.autograd.grad(expected, leaves, g), strict=True)
+    for found, right in [(y, expected), *pairs]:
+        assert found.is_contiguous()
+        np.testing.assert_allclose(found.detach().numpy(), right.detach().numpy(), atol=1e-12)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])

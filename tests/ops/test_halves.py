@@ -117,3 +117,29 @@ def test_norms_of_gradients(p):
     assert total.dtype == tn.float16 and total.item() == near(exact, 2, dtype=np.float16)
     clipped = [300 / exact, 400 / exact]
     assert parameters[0].grad.tolist() == near(clipped, 4, dtype=np.float16)
+
+
+def test_neighbours_of_bfloat16_are_its_own():
+    x = tn.tensor([1.0, 2.5, -1.0]).bfloat16()
+    assert (tn.nextafter(x, x * 2) - x).tolist() == [2**-7, 2**-6, -(2**-7)]
+
+
+@pytest.mark.parametrize("dtype", [*HALVES, tn.float32])
+def test_places_of_infinities_and_nan(dtype):
+    """numpy's search loses its way after NaN in bfloat16."""
+    edges = tn.tensor([1.0, 2.0]).to(dtype)
+    values = tn.tensor([1.5, -math.inf, math.nan, math.inf, -0.0, 2.5]).to(dtype)
+    assert tn.searchsorted(edges, values).tolist() == [1, 0, 2, 2, 0, 2]
+    assert tn.bucketize(values, edges).tolist() == [1, 0, 2, 2, 0, 2]
+
+
+@pytest.mark.parametrize("dtype", HALVES)
+def test_segments_and_matrix_norms(dtype):
+    x = tn.arange(1.0, 7.0).to(dtype)
+    lengths = tn.tensor([2, 1, 3])
+    found = {r: tn.segment_reduce(x, r, lengths=lengths).tolist() for r in ("sum", "max", "min")}
+    assert found == {"sum": [3.0, 3.0, 15.0], "max": [2.0, 3.0, 6.0], "min": [1.0, 3.0, 4.0]}
+    norms = [tn.linalg.matrix_norm(x.view(2, 3), order).item() for order in (1, -1, math.inf)]
+    assert norms == [9.0, 5.0, 15.0]
+    with pytest.raises(RuntimeError, match="Low precision dtypes not supported"):
+        tn.linalg.matrix_norm(x.view(2, 3), 2)

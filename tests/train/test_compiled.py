@@ -55,6 +55,7 @@ def same(one, other):
 # ---- runs ----
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_a_shipped_config_trains_as_eagerly(path, tmp_path):
     short = SHORT.get(path.name, accuracy(0.5))
@@ -89,6 +90,7 @@ def test_a_config_says_that_it_compiles(write, digits):
     assert compiled.compiled["replayed"] > 0 and eager.compiled is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("first", [True, False], ids=["compiled first", "eager first"])
 def test_a_killed_run_goes_on_in_the_other_way(case, first, write, whole_run, digits, dies):

@@ -84,6 +84,7 @@ SHORT = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SHORT)
 def test_the_sections_of_a_config(name, tmp_path):
     changes, own = SHORT[name]
@@ -382,6 +383,7 @@ RIGHT = """
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("monitor", ["", "right", "loss"])
 def test_runs_are_compared_by_what_is_monitored(write, digits, capsys, monitor):
     """By the direction of the user's metric; NaN, which is first in the list, is the last."""

@@ -9,6 +9,7 @@ import pytest
 
 from tinynet.train import NonFiniteError, evaluate_run, run
 from tinynet.train.base import checkpoint_file as checkpoints
+from tinynet.train.base.checkpoint_file import row_with_checksum
 from tinynet.train.base.problems import TrainError
 from tinynet.train.cli import main
 from tinynet.train.diagnose.replay import replay
@@ -220,7 +221,8 @@ def test_explain_a_run_that_was_killed_or_stopped(write, digits, say):
         ("interrupted", "stopped by Ctrl-C or SIGTERM"),
     ):
         (folder / "run.json").write_text(json.dumps(record | {"status": status}))
-        (folder / "metrics.jsonl").write_text('{"epoch": 1, "train/loss": 0.5}\n{"epoch": 2, "tra')
+        row = row_with_checksum('{"epoch": 1, "train/loss": 0.5}')
+        (folder / "metrics.jsonl").write_text(f'{row}\n{{"epoch": 2, "tra')
         text = say("explain", folder)
         assert telling in text and "epoch 1: train loss 0.5" in text and "tinynet resume" in text
     (folder / "checkpoint.npz").write_bytes(b"damage")

@@ -116,6 +116,7 @@ def overrides_of(path, folder, epochs):
     return {**own, **files, **SAVING, "run.epochs": epochs}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
 def test_a_shipped_config_that_is_killed(path, tmp_path):
     check(path, overrides_of(path, tmp_path, 1), tmp_path, rounds=1, kills=1, seed=path.name)

@@ -91,6 +91,7 @@ def bad_files(tmp_path_factory, three):
 # ---- predict ----
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_test_set(name, short_run, answer):
     code, out, err = answer("predict", short_run(name), "--count", 2, "--json")
@@ -184,6 +185,7 @@ def test_framing():
 WRONG = ["README.md", "broken.png", "empty.png", "pointer.png", "nothing", "missing.png"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_inputs_are_refused_in_a_line(name, wrong, short_run, answer, bad_files):
@@ -264,6 +266,7 @@ def test_texts(name, short_run, answer, tmp_path):
 # ---- generate ----
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_generate(name, short_run, answer, tmp_path):
     folder = short_run(name)
@@ -293,6 +296,7 @@ def test_generate(name, short_run, answer, tmp_path):
 # ---- the other commands ----
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_other_commands(name, short_run, answer, tmp_path):
     folder = short_run(name)

@@ -41,8 +41,8 @@ _QUANTIZED_LAYERS = """
     quantized quantized.dynamic quantized.modules
 """.split()
 _FX = """
-    _symbolic_trace graph graph_module interpreter node passes passes.shape_prop
-    proxy subgraph_rewriter
+    _symbolic_trace graph graph_module immutable_collections interpreter node passes
+    passes.shape_prop proxy subgraph_rewriter
 """.split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {

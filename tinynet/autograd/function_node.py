@@ -204,6 +204,13 @@ class FunctionNode(Node):
                 f"function {self.name()} returned an incorrect number of gradients "
                 f"(expected {count}, got {len(results)})"
             )
+        self._check_results(results)
+        if freed is not None and self._saved:
+            self._saved = freed
+        return tuple(r for r, keep in zip(results, self._is_tensor, strict=True) if keep)
+
+    def _check_results(self, results: tuple[Any, ...]) -> None:
+        """Raise RuntimeError for gradients that do not belong to the inputs of forward."""
         for i, (r, is_tensor) in enumerate(zip(results, self._is_tensor, strict=True)):
             if r is not None and not is_tensor:
                 raise RuntimeError(
@@ -218,9 +225,6 @@ class FunctionNode(Node):
                     f"{list(r._array.shape)} but expected shape compatible with "
                     f"{list(self._shapes[i] or ())}"
                 )
-        if freed is not None and self._saved:
-            self._saved = freed
-        return tuple(r for r, keep in zip(results, self._is_tensor, strict=True) if keep)
 
     def __repr__(self) -> str:
         return f"<tinynet.autograd.function.{self.name()} object at {id(self):#x}>"

@@ -6,6 +6,7 @@ import copy
 import functools
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -63,6 +64,7 @@ class Compiled:
     Attributes:
         native_from: by program, the number of the first replay that was native; None: none was.
         problems: why calls run eagerly, or ran until a later capture succeeded.
+        observed: what followed operations, and the number of calls that ran eagerly therefore.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Compiled:
         self._warned = self._full = self._wrong = False
         self._captures = self._eager_calls = self._disturbed = 0
         self.problems: list[CaptureError] = []
+        self.observed: Counter[str] = Counter()
         self.native_from: list[int | None] = []
         for name in functools.WRAPPER_ASSIGNMENTS:
             if (value := value_of(function, name)) is not ABSENT:
@@ -150,7 +153,10 @@ class Compiled:
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """Run the function eagerly."""
-        self._eager_calls += mode.tracer is None
+        if mode.tracer is None:
+            self._eager_calls += 1
+            if guards.is_observed():
+                self.observed[guards.observation()] += 1
         return self._function(*args, **kwargs)
 
     def _verified(
@@ -183,6 +189,7 @@ class Compiled:
             self.native_from.clear()
             self._warned = self._wrong = False
             self._captures = self._eager_calls = 0
+            self.observed.clear()
 
     def programs(self) -> list[tuple[Any, Entry]]:
         """Return the programs, each with what distinguishes its calls."""

@@ -132,6 +132,10 @@ class Explanation:
             line = "unknown" if where is None else f"{where.place}: {where.text}"
             self.fall_backs.append(FallBack(problem.reason, line, problem.remedy))
 
+        for what, count in compiled.observed.items():
+            line = f"any, of {quantity(f'{count:,}', 'call')}"
+            self.fall_backs.append(FallBack(what, line, "call the function outside of it"))
+
     def __str__(self) -> str:
         count, calls = len(self.programs), self.calls
         lines = [

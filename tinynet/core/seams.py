@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import CodeType
-from typing import Any
+from typing import Any, TypeAlias
 
-Tensor = Array = Any  # the types are above this file
+Tensor: TypeAlias = Any  # the types are above this file
+Array: TypeAlias = Any
 
 
 class Recorded:

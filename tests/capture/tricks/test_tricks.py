@@ -49,6 +49,7 @@ def test_numpy(name):
     assert same(eager, compiled), f"\neager    {eager}\ncompiled {compiled}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", TRICKS)
 def test_numba(name, monkeypatch):
     pytest.importorskip("numba")

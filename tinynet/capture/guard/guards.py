@@ -48,6 +48,17 @@ def is_observed() -> bool:
     )
 
 
+def observation() -> str:
+    """Return what ``is_observed`` found, for people."""
+    if isinstance(mode.on, Keeper):
+        return "hooks pack saved tensors"
+    if waiting:
+        return "hooks on the gradients of several tensors wait for a backward pass"
+    if observable._before is not None:
+        return "vmap runs, or a graph that it made lives"
+    return "an observer follows each operation, such as a profiler or anomaly mode"
+
+
 def _hears(listeners: list[tuple[int, Any]]) -> bool:
     """Return whether one of some listeners belongs to this thread."""
     return any(thread == mode.thread for thread, _ in [*listeners])

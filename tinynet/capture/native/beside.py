@@ -37,7 +37,7 @@ class _Form:
     """
 
     number: int
-    shape: tuple[int, ...]
+    shape: Any
     dtype: Any
 
 

@@ -173,13 +173,14 @@ def _stored(digest: str, source: str) -> Path | None:
     path = Path(str(folder()), f"native_{digest}.py")
     try:
         if not path.exists() or path.read_text(encoding="utf-8") != source:
-            _write(path, source)
+            write(path, source)
     except (OSError, UnicodeDecodeError):
         return None
     return path
 
 
-def _write(path: Path, text: str) -> None:
+def write(path: Path, text: str) -> None:
+    """Write a file of the folder."""
     write_atomically(path, lambda file: file.write(text.encode()))
 
 
@@ -202,7 +203,7 @@ def _seal(path: Path) -> None:
     try:
         now = _code(path)
         if now != _left(path):
-            _write(path.with_suffix(".json"), json.dumps(now))
+            write(path.with_suffix(".json"), json.dumps(now))
     except OSError:
         return
 

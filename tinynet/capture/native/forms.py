@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import choices
 from tinynet.capture.native.symbols import KERNELS, UFUNCS, NotElementwise, Symbol, form_of
 from tinynet.capture.native.writer import Writer, last_uses
 from tinynet.capture.program import Call, Value
@@ -409,20 +410,22 @@ def _layer_norm_slope(w: Writer, call: Call) -> bool:
 # Calls that have no native form, but a kernel of ``kernels/numba``: they run with it.
 
 
-OPERATIONS = {
-    "lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows",
-    "convolve", "convolve_biased", "spread", "spread_biased", "correlate",
-}  # fmt: skip
+CONVOLUTIONS = {"convolve", "convolve_biased", "spread", "spread_biased", "correlate"}
+OPERATIONS = CONVOLUTIONS | {"lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows"}
 
 
 def with_kernels(call: Call) -> Call:
     """Return the call with the kernels enabled while it runs; other calls as they are."""
+    owner = kernel_of(call)
     shortens = call.function is getattr(shorten_rows, "untraced", shorten_rows)
-    if kernel_of(call) is None and not shortens:
+    if owner is None and not shortens:
         return call
     made = copy.copy(call)
     made.function = enabled(call.function)
-    return made
+    if owner is None or owner[0] not in CONVOLUTIONS or not onednn.is_available():
+        return made
+    faster = choices.is_faster(" ".join(owner), made.function, call.function, call.args)
+    return made if faster else call
 
 
 def kernel_of(call: Call) -> tuple[str, str] | None:

@@ -111,8 +111,8 @@ class Graph:
             type_expr: the annotation of its value.
         """
         args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
-        assert isinstance(args, tuple), "args must be a tuple"
-        assert isinstance(kwargs, dict), "kwargs must be a dict"
+        assert isinstance(args, tuple), f"args must be a tuple, got {type(args)}"
+        assert isinstance(kwargs, dict), f"kwargs must be a dict, got {type(kwargs)}"
         candidate = self._target_to_str(target) if name is None else name
         name = self._graph_namespace.create_name(candidate, None)
         node = Node(self, name, op, target, args, kwargs, type_expr)

@@ -77,6 +77,8 @@ class GraphModule(Module):
                 self.meta.update(root.meta)
             for node in named:
                 _copy_attr(root, self, node.target)
+        elif not isinstance(root, dict):
+            raise RuntimeError(f"Unsupported type {root} passed for root!")
         else:
             for node in named:
                 if node.target not in root:

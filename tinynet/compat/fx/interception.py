@@ -14,6 +14,7 @@ import threading
 import types
 from typing import Any
 
+from tinynet.capture.compiled import Compiled
 from tinynet.compat.fx.targets import methods, paths, signatures
 from tinynet.core.tensors.tensor import Tensor
 
@@ -66,7 +67,7 @@ class _Entry:
         )
         plain.__kwdefaults__ = f.__kwdefaults__
         result = plain(*args, **kwargs)
-        if f.__code__ is not self.code and _living:  # it was compiled by its first call
+        if f.__code__ is not self.code and _exchanged:  # it was compiled by its first call
             self.enter()
         return result
 
@@ -94,6 +95,35 @@ class _Method:
     def leave(self) -> None:
         """Put the method back."""
         setattr(Tensor, self.name, self.own)
+
+
+class _Captures:
+    """Captured steps: they watch the functions' own code, so they run without proxies."""
+
+    def __init__(self) -> None:
+        self.own = Compiled.__call__
+
+    def enter(self) -> None:
+        """Let captured steps give all functions their own code while they run."""
+        own = self.own
+
+        def call(step: Compiled, *args: Any, **kwargs: Any) -> Any:
+            if first(args, kwargs) is not None:
+                raise RuntimeError(
+                    "Detected that you are using FX to symbolically trace a dynamo-optimized "
+                    "function. This is not supported at the moment."
+                )
+            _exchange(False)
+            try:
+                return own(step, *args, **kwargs)
+            finally:
+                _exchange(_living > 0)
+
+        type.__setattr__(Compiled, "__call__", call)
+
+    def leave(self) -> None:
+        """Put the steps' own call back."""
+        type.__setattr__(Compiled, "__call__", self.own)
 
 
 def first(args: Any, kwargs: Any) -> Any:
@@ -139,22 +169,28 @@ def _looking(entry: _Entry, own: types.CodeType) -> types.CodeType:
 
 
 _lock = threading.RLock()
-_entries: list[_Entry | _Method] = []
+_entries: list[_Entry | _Method | _Captures] = []
 _living = 0
+_exchanged = False
 
 
 def _change(by: int) -> None:
     """Count proxies; exchange the functions' code for the first, and back after the last."""
     global _living
     with _lock:
-        before, _living = _living, _living + by
-        if before == 0 and _living:
-            if not _entries:
-                signatures()  # the exchanged code has another
-                functions = (f for f in paths() if isinstance(f, types.FunctionType))
-                _entries.extend([*map(_Entry, functions), *map(_Method, methods())])
+        _living += by
+        _exchange(_living > 0)
+
+
+def _exchange(looking: bool) -> None:
+    """Let functions look for proxies, or not."""
+    global _exchanged
+    with _lock:
+        if looking and not _entries:
+            signatures()  # the exchanged code has another
+            functions = (f for f in paths() if isinstance(f, types.FunctionType))
+            _entries.extend([*map(_Entry, functions), *map(_Method, methods()), _Captures()])
+        if looking != _exchanged:
+            _exchanged = looking
             for entry in _entries:
-                entry.enter()
-        elif before and _living == 0:
-            for entry in _entries:
-                entry.leave()
+                entry.enter() if looking else entry.leave()

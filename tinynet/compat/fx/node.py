@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from tinynet.compat.fx.immutable_collections import immutable_dict, immutable_list
 from tinynet.compat.fx.targets import has_effect, is_random, qualified_name
 
 __all__ = ["Node", "map_arg", "map_aggregate", "has_side_effect"]
@@ -46,9 +47,9 @@ def map_aggregate(a: Argument, fn: Callable[[Any], Any]) -> Any:
         items = [map_aggregate(x, fn) for x in a]
         return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
     if isinstance(a, list):
-        return ListOfArguments(map_aggregate(x, fn) for x in a)
+        return immutable_list(map_aggregate(x, fn) for x in a)
     if isinstance(a, dict):
-        return DictOfArguments((k, map_aggregate(v, fn)) for k, v in a.items())
+        return immutable_dict((k, map_aggregate(v, fn)) for k, v in a.items())
     if isinstance(a, slice):
         return slice(*(map_aggregate(x, fn) for x in (a.start, a.stop, a.step)))
     return fn(a)
@@ -64,37 +65,6 @@ def map_arg(a: Argument, fn: Callable[[Node], Argument]) -> Argument:
         ['x', (1, 'x')]
     """
     return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
-
-
-class ListOfArguments(list[Any]):
-    """A list in a node's arguments: changing it would not update the users of its nodes."""
-
-    def _refuse(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(
-            f"{type(self).__name__!r} object does not support mutation. If you are attempting to "
-            "modify the kwargs or args of a torch.fx.Node object,\ninstead create a new copy of it "
-            "and assign the copy to the node:\n    new_args = ...  # copy and mutate args\n"
-            "    node.args = new_args"
-        )
-
-    __delitem__ = __setitem__ = __iadd__ = __imul__ = append = _refuse
-    clear = extend = insert = pop = remove = reverse = sort = _refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return ListOfArguments, ([*self],)
-
-    def __hash__(self) -> int:  # type: ignore[override]  # as PyTorch's
-        return hash(tuple(self))
-
-
-class DictOfArguments(dict[str, Any]):
-    """A dict in a node's arguments."""
-
-    __delitem__ = __setitem__ = __ior__ = clear = ListOfArguments._refuse
-    pop = popitem = setdefault = update = ListOfArguments._refuse
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return DictOfArguments, ({**self},)
 
 
 class Node:
@@ -131,12 +101,12 @@ class Node:
         if op == "call_function" and not callable(target):
             raise ValueError(
                 f"Node [graph = {graph}, name = '{name}'] target {target} has type "
-                f"{type(target)} but a Callable is expected"
+                f"{type(target).__name__} but a Callable is expected"
             )
         if op not in ("call_function", "root") and not isinstance(target, str):
             raise ValueError(
                 f"Node [graph = {graph}, name = '{name}'] target {target} has type "
-                f"{type(target)} but a str is expected"
+                f"{type(target).__name__} but a str is expected"
             )
         self.graph, self.name, self.op, self.target, self.type = (
             graph,
@@ -166,6 +136,22 @@ class Node:
     def prev(self) -> Node:
         """The previous node of the graph."""
         return self._prev
+
+    def __lt__(self, other: Node) -> bool:
+        """Return whether the node stands before another one of its graph."""
+        node = self._next
+        while node is not other and node.op != "root":
+            node = node._next
+        return node is other
+
+    def __gt__(self, other: Node) -> bool:
+        return other < self
+
+    def __le__(self, other: Node) -> bool:
+        return self is other or self < other
+
+    def __ge__(self, other: Node) -> bool:
+        return self is other or other < self
 
     def prepend(self, x: Node) -> None:
         """Move ``x`` to the place before this node.
@@ -235,7 +221,9 @@ class Node:
         Raises:
             AssertionError: there are fewer arguments than ``idx``.
         """
-        assert 0 <= idx <= len(self._args), "insert_args index must be between 0 and len(self.args)"
+        assert 0 <= idx <= len(self._args), (
+            f"insert_args index must be between 0 and len(self.args), got {idx}"
+        )
         self.args = (*self._args[:idx], arg, *self._args[idx:])
 
     def update_kwarg(self, key: str, arg: Argument) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import dataclasses
 import dis
 import inspect
 import operator
@@ -33,6 +34,7 @@ __all__ = [
 ]
 
 BASE_TYPES = (str, int, float, bool, complex, dtype, Tensor, device, memory_format, layout)
+_TRACING = f"{__name__.rpartition('.')[0]}._symbolic_trace"
 _NOT_ITERABLE = (
     "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or as "
     "a *args or **kwargs function argument. See the torch.fx docs on pytorch.org for a more "
@@ -103,6 +105,8 @@ class TracerBase:
         """Add a node to the graph, and return it; see ``Graph.create_node``."""
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
         stack = getattr(self, "module_stack", None)
+        if self.record_stack_traces and not node.stack_trace:
+            node.stack_trace = _users_stack()
         if stack:
             node.meta["nn_module_stack"] = copy.copy(stack)
         return node
@@ -132,9 +136,6 @@ class TracerBase:
         assert isinstance(kwargs_, dict)
         node = self.create_node(kind, target, args_, kwargs_, name, type_expr)
         made = (proxy_factory_fn or self.proxy)(node)
-        if self.record_stack_traces and not node.stack_trace:
-            frames = traceback.extract_stack(_users_frame())
-            node.stack_trace = "".join(traceback.StackSummary.from_list(frames).format()).strip()
         return made
 
     def create_arg(self, a: Any) -> Any:
@@ -161,6 +162,9 @@ class TracerBase:
             return slice(*map(self.create_arg, (a.start, a.stop, a.step)))
         if isinstance(a, range):
             return range(*map(self.create_arg, (a.start, a.stop, a.step)))
+        if dataclasses.is_dataclass(a) and not isinstance(a, type):
+            values = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a)}
+            return self.create_node("call_function", type(a), (), values)
         if a is None or a is ... or isinstance(a, (Node, *BASE_TYPES)):
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
@@ -276,7 +280,9 @@ class Proxy(Intercepting):
         """Record a call of a function that has proxies among its arguments."""
         kwargs = {} if kwargs is None else kwargs
         tracer = first(args, kwargs).tracer
-        path = paths()[orig_method]
+        path = paths().get(orig_method)
+        if path is None:  # a program's own function that asks its arguments
+            return tracer.create_proxy("call_function", orig_method, args, kwargs)
         if "." not in path:  # a method of its input
             return tracer.create_proxy("call_method", path, args, kwargs)
         return tracer.create_proxy("call_function", *recorded(orig_method, args, kwargs))
@@ -351,12 +357,17 @@ def _key(key: Any) -> Any:
     return map_aggregate(key, refuse)
 
 
-def _users_frame() -> Any:
-    frame = inspect.currentframe()
-    here = __name__.rpartition(".")[0]
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(here):
-        frame = frame.f_back
-    return frame
+def _users_stack() -> str | None:
+    """Return the lines of the program that is traced, from its outermost function on."""
+    frames = []
+    for frame, line in traceback.walk_stack(inspect.currentframe()):
+        home = frame.f_globals.get("__name__", "")
+        if home == _TRACING and frame.f_code.co_name == "trace":
+            break
+        if not home.startswith("tinynet."):
+            frames.append((frame, line))
+    summary = traceback.StackSummary.extract(iter(frames[::-1]))
+    return "".join(traceback.StackSummary.from_list(summary).format()).strip() or None
 
 
 def _unpacked(frame: Any) -> int | None:

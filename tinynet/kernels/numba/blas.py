@@ -12,7 +12,8 @@ sgemm: Any = None  # the library's function, once ``compiler.prepare`` has found
 ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float32(1)
 N, T = int8(ord("N")), int8(ord("T"))
 # Not literals, for each of which numba would compile a product of its own.
-NO, YES = bool_(False), bool_(True)
+NO: Any = bool_(False)
+YES: Any = bool_(True)
 get_threads: Any = None  # those of OpenMP, for oneDNN
 set_threads: Any = None
 LARGE = 1 << 24  # multiply-adds: threads take longer to wake up than they save in smaller products

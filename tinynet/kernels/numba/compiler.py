@@ -46,6 +46,13 @@ def version() -> str | None:
     return str(numba().__version__) if is_available() else None
 
 
+def processor() -> str:
+    """Return LLVM's name of the processor."""
+    from llvmlite import binding
+
+    return str(binding.get_host_cpu_name())
+
+
 @functools.cache
 def numba() -> Any:
     """Return numba.

@@ -26,7 +26,7 @@ def view(x: Array, shape: tuple[int, ...]) -> Array:
 
 def line(address: int, size: int) -> Array:
     """Return the array of float32 at an address, in one dimension."""
-    return np.frombuffer((ctypes.c_float * int(size)).from_address(int(address)), np.float32)
+    return np.ctypeslib.as_array((ctypes.c_float * int(size)).from_address(int(address)))
 
 
 def declare(numba: Any) -> None:

@@ -44,13 +44,13 @@ class Reduction(NamedTuple):
 def _lowest(kind: np.dtype[Any]) -> Any:
     if kind.kind == "b":
         return False
-    return -np.inf if kind.kind == "f" else np.iinfo(kind).min
+    return -np.inf if dtypes.is_floating(kind) else np.iinfo(kind).min
 
 
 def _highest(kind: np.dtype[Any]) -> Any:
     if kind.kind == "b":
         return True
-    return np.inf if kind.kind == "f" else np.iinfo(kind).max
+    return np.inf if dtypes.is_floating(kind) else np.iinfo(kind).max
 
 
 _ALL = (

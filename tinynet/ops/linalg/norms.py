@@ -129,8 +129,8 @@ def matrix_norm(
     A = _in_dtype(name, A, dtype)
     if ord == "fro":
         return p_norm.function(A, 2.0, (one, two), keepdim)
-    floating(name, A._array)
     if ord in ("nuc", 2, -2):
+        floating(name, A._array)
         return _by_singular_values(A, ord, one, two, keepdim)
     summed, other = (one, two) if abs(ord) == 1 else (two, one)  # type: ignore[arg-type]
     sums = p_norm.function(A, 1.0, summed, keepdim)

@@ -109,8 +109,9 @@ def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
-def _by_factor(common: Any, factor: Any, upper: bool) -> Any:
+def _by_factor(half: Any, factor: Any, upper: bool) -> Any:
     """Return a gradient in PyTorch's form: also in the triangle that is not read."""
+    common = half + adjoint(half)
     return -(factor @ common if upper else common @ factor)
 
 
@@ -125,10 +126,7 @@ def _solved_gradients(
     g: Any, result: Any, input2: Any, upper: bool, needs: tuple[bool, bool]
 ) -> tuple[Any, Any]:
     by_b = solved_with_factor(g, input2, upper)
-    if not needs[1]:
-        return by_b, None
-    common = by_b @ adjoint(result)
-    return by_b, _by_factor(common + adjoint(common), input2, upper)
+    return by_b, _by_factor(by_b @ adjoint(result), input2, upper) if needs[1] else None
 
 
 solved_with_factor.grads(_solved_gradients)
@@ -141,9 +139,7 @@ def inverse_with_factor(self: Array, /, upper: bool) -> Array:
 
 
 inverse_with_factor.grad(
-    self=lambda g, result, self, upper: _by_factor(
-        result @ ((g + adjoint(g)) @ result), self, upper
-    )
+    self=lambda g, result, self, upper: _by_factor(result @ (g @ result), self, upper)
 )
 
 

@@ -11,6 +11,7 @@ from tinynet import errors
 from tinynet.core.declaration.operation import operation, public
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.kernels.low_precision import wide
 from tinynet.ops.arguments import name_of, refuse_others, same_dtype
 
 _OTHER_DTYPE = (
@@ -268,6 +269,7 @@ def _in_order(edges: Array, sorter: Array | None) -> Array:
 
 def _found(edges: Array, values: Array, side: Any) -> Array:
     """Return the insertion indices among sorted edges in one dimension; NaN goes last."""
+    edges, values = wide(edges), wide(values)  # numpy orders NaN in its own dtypes
     at = np.asarray(np.searchsorted(edges, values, side))
     return np.where(np.isnan(values), len(edges), at) if values.dtype.kind == "f" else at
 

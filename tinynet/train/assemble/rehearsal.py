@@ -16,7 +16,7 @@ from tinynet.capture.compiled import CompileError
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.assemble.optimizers import updaters_for
 from tinynet.train.base.problems import UsageError, in_users_code
-from tinynet.train.loop.fit import Steps, evaluate, fit
+from tinynet.train.loop.fit import Batches, Steps, evaluate, fit
 from tinynet.train.step.method import Batch
 from tinynet.train.step.seeds import undisturbed
 from tinynet.train.step.targets import shape_of
@@ -83,10 +83,11 @@ class Rehearsal:
             return None
         return recording
 
-    def fit(self, batches: Iterable[Any], epochs: int | Iterable[int], **options: Any) -> Steps:
+    def fit(self, batches: Batches, epochs: int | Iterable[int], **options: Any) -> Steps:
         """Train the copy as a run does, with other arguments of `fit`."""
-        own = {"accumulate": self.parts.config.optimizer.accumulate, "method": self.parts.method}
-        options = own | {"hints": False} | options
+        own: dict[str, Any] = {"accumulate": self.parts.config.optimizer.accumulate}
+        own |= {"method": self.parts.method, "hints": False}
+        options = own | options
         return fit(self.model, self.parts.loss, self.updaters, batches, epochs, **options)
 
     @contextlib.contextmanager

@@ -9,7 +9,7 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.commands import sweep
 from tinynet.train.commands.options import argument, declare, full_keys
 from tinynet.train.study.run_group import Outcome
-from tinynet.train.study.space import Axis
+from tinynet.train.study.space import Dimension
 from tinynet.train.study.sweep import means_over
 
 FOLD = "data.fold"
@@ -46,7 +46,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     return sweep.run_sweep(arguments, kind)
 
 
-def _axes(arguments: argparse.Namespace) -> list[Axis]:
+def _axes(arguments: argparse.Namespace) -> list[Dimension]:
     folds = 5 if arguments.folds is None else arguments.folds
     if folds < 2:
         raise UsageError(f"--folds must be at least 2, got {folds}")

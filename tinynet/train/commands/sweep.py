@@ -29,7 +29,7 @@ from tinynet.train.observe.progress import as_json
 from tinynet.train.run.interrupt import resumable
 from tinynet.train.study.executors import Places, places_of
 from tinynet.train.study.run_group import Outcome, check_all
-from tinynet.train.study.space import Axis, axis
+from tinynet.train.study.space import Dimension, axis
 from tinynet.train.study.space import points as all_points
 from tinynet.train.study.sweep import (
     Sweep,
@@ -109,7 +109,7 @@ class Kind:
     name: str
     """Its name."""
 
-    axes: Callable[[argparse.Namespace], list[Axis]]
+    axes: Callable[[argparse.Namespace], list[Dimension]]
     """Returns the values to try; raises a `UsageError` for wrong arguments."""
 
     means: Callable[[Sweep, Sequence[Outcome]], list[list[str]]]
@@ -168,7 +168,7 @@ def _new(arguments: argparse.Namespace, kind: Kind) -> Sweep:
     return sweep
 
 
-def _axes_of(arguments: argparse.Namespace) -> list[Axis]:
+def _axes_of(arguments: argparse.Namespace) -> list[Dimension]:
     if not arguments.set:
         raise UsageError("nothing to sweep: use --set KEY=A,B, such as optimizer.lr=0.1,0.01")
     return parsed_axes(full_keys(arguments.set))
@@ -181,7 +181,7 @@ def _report(sweep: Sweep) -> list[str]:
     return write_comparison(sweep.folder)
 
 
-def parsed_axes(assignments: list[str]) -> list[Axis]:
+def parsed_axes(assignments: list[str]) -> list[Dimension]:
     """Return the axes of assignments; raises a `UsageError` if they are wrong."""
     try:
         axes = [axis(assignment) for assignment in assignments]

@@ -533,7 +533,7 @@ class Config:
         found: Values = {}
         for name in SECTIONS:
             section = getattr(self, name)
-            tables = {} if section is None else {(name,): section}
+            tables: dict[tuple[str, ...], Any] = {} if section is None else {(name,): section}
             tables |= {(name, key): own for key, own in getattr(section, "named", {}).items()}
             for table, own in tables.items():
                 for key, value in _written(own, is_named=len(table) > 1).items():

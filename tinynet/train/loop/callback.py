@@ -317,8 +317,9 @@ class Callbacks:
             self._call("on_run_end")
 
     def _call(self, event: str) -> None:
-        for hook in self._hooks[event]:
-            hook(self._at)
+        if (at := self._at) is not None:
+            for hook in self._hooks[event]:
+                hook(at)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the states of the callbacks that have one; an empty dict if there is nothing."""

@@ -26,8 +26,10 @@ from tinynet.kernels.threads import VARIABLES
 from tinynet.train.assemble.limits import PRUNED
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageError
+from tinynet.train.base.reading import read_json
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.run_record import parse_record
+from tinynet.train.base.writing import write_json
 from tinynet.train.config.document import toml_or_text
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
@@ -36,8 +38,9 @@ from tinynet.train.metrics.criterion import SETS, selection_of
 from tinynet.train.run.interrupt import StopRequest, signal_name
 from tinynet.train.run.runner import prepare
 from tinynet.train.run.supervised import VARIABLE as SUPERVISED
+from tinynet.train.store.provenance import surroundings
 from tinynet.train.study.executors import Start
-from tinynet.train.study.space import Point
+from tinynet.train.study.space import Dimension, Point, probes
 
 _PAUSE = 0.02  # seconds between two polls of the processes
 
@@ -146,6 +149,59 @@ def resolved_text(config: str, assignments: Iterable[str]) -> str:
     """Return a config in full, without the origins of its values, which hold paths."""
     resolved = load_config(Path(config).absolute(), [*assignments])
     return text_of(resolved.values(), resolved.file, with_origins=False).rstrip()
+
+
+# ---- the record of a study ----
+
+
+def record_study(kind: str, runs: RunGroup, space: Sequence[Dimension], **plan: Any) -> None:
+    """Write ``KIND.json`` into the folder of some runs: their config, and the values of their keys.
+
+    Args:
+        kind: ``"sweep"`` or ``"search"``.
+        runs: the runs.
+        space: the values of the keys that differ between them.
+        plan: what else the study needs when it is resumed.
+    """
+    own = {"config": runs.config, "settings": [*runs.settings], **plan}
+    own |= {"space": {one.key: one.text for one in space}, "resolved": _resolved(runs, space)}
+    write_json(runs.folder / f"{kind}.json", surroundings() | own)
+
+
+def open_study(
+    kind: str, folder: Path, parse: Callable[[str], Dimension], what: str
+) -> tuple[RunGroup, tuple[Dimension, ...], dict[str, Any]]:
+    """Return the runs that `record_study` recorded, the values of their keys, and the record.
+
+    Args:
+        kind: the kind of the study.
+        folder: its folder.
+        parse: makes a dimension of ``KEY=TEXT``.
+        what: what its runs are called: ``"trials"``.
+
+    Raises:
+        UsageError: if there is none, or its config has changed.
+    """
+    try:
+        record = read_json(folder / f"{kind}.json")
+        space = tuple(parse(f"{key}={text}") for key, text in record["space"].items())
+        runs = RunGroup(folder, str(record["config"]), tuple(record["settings"]))
+        before = record["resolved"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UsageError(f"{folder} is not the folder of a {kind} ({error})") from None
+    if _resolved(runs, space) != before:
+        raise UsageError(
+            f"{runs.config} has changed since the {kind} began, so old and new {what} could not be "
+            f"compared: start a new {kind}"
+        )
+    return runs, space, record
+
+
+def _resolved(runs: RunGroup, space: Sequence[Dimension]) -> str:
+    return resolved_text(runs.config, [*runs.settings, *probes(space)[0].assignments])
+
+
+# ---- outcomes ----
 
 
 def outcome_of(group: RunGroup, point: Point) -> Outcome:

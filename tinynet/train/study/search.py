@@ -27,14 +27,14 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.metrics.criterion import Criterion, figures_on
 from tinynet.train.run.runner import prepare
-from tinynet.train.store.provenance import surroundings
 from tinynet.train.study.run_group import (
     Outcome,
     RunGroup,
     Watch,
     check_all,
+    open_study,
     outcome_of,
-    resolved_text,
+    record_study,
     run_points,
     unwatched,
 )
@@ -50,7 +50,8 @@ from tinynet.train.study.space import (
 from tinynet.train.study.study import Plan, Study, TrialRecord, grid_of
 
 TRIALS = 20
-RECORD, STUDY = "search.json", "study.sqlite3"
+KIND, STUDY = "search", "study.sqlite3"
+_PLANNED = [field.name for field in dataclasses.fields(Plan) if field.name != "space"]
 
 _PAUSE = 0.1  # seconds between two looks at the run of a killed search
 
@@ -157,16 +158,13 @@ def _criterion(config: Config) -> tuple[Criterion, str]:
 def new_search(config: str, settings: Sequence[str], plan: Plan, folder: Path) -> Search:
     """Record what to search in a new folder."""
     runs = RunGroup(folder, str(Path(config).absolute()), tuple(settings))
-    search = Search(runs, plan)
-    _write_record(search, {**surroundings(), "resolved": _resolved(runs, plan)})
+    return _recorded(Search(runs, plan))
+
+
+def _recorded(search: Search) -> Search:
+    plan = {name: getattr(search.plan, name) for name in _PLANNED}
+    record_study(KIND, search.runs, search.plan.space, **plan)
     return search
-
-
-def _write_record(search: Search, record: Mapping[str, Any]) -> None:
-    own = {field.name: getattr(search.plan, field.name) for field in dataclasses.fields(Plan)}
-    space = {one.key: one.text for one in search.plan.space}
-    runs = {"config": search.runs.config, "settings": list(search.runs.settings)}
-    write_json(search.folder / RECORD, {**record, **runs, **own, "space": space})
 
 
 def open_search(folder: Path) -> Search:
@@ -175,36 +173,18 @@ def open_search(folder: Path) -> Search:
     Raises:
         UsageError: if there is none, or its config has changed.
     """
+    runs, space, record = open_study(KIND, folder, dimension, "trials")
     try:
-        record = read_json(folder / RECORD)
-        space = tuple(dimension(f"{key}={text}") for key, text in record["space"].items())
-        names = [field.name for field in dataclasses.fields(Plan)]
-        own = {name: record[name] for name in names}
-        plan = Plan(**(own | {"space": space}))
-        runs = RunGroup(folder, str(record["config"]), tuple(record["settings"]))
-        before = record["resolved"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return Search(runs, Plan(space, **{name: record[name] for name in _PLANNED}))
+    except KeyError as error:
         raise UsageError(f"{folder} is not the folder of a search ({error})") from None
-    if _resolved(runs, plan) != before:
-        raise UsageError(
-            f"{runs.config} has changed since the search began, so old and new trials could not be "
-            "compared: start a new search"
-        )
-    return Search(runs, plan)
 
 
 def extended(search: Search, trials: int) -> Search:
     """Record another number of trials; return the search with it."""
     plan = search.plan
     most = trials if plan.sampler != "grid" else min(trials, _size(plan.space))
-    search = replace(search, plan=replace(plan, trials=most))
-    record = read_json(search.folder / RECORD)
-    _write_record(search, record)
-    return search
-
-
-def _resolved(runs: RunGroup, plan: Plan) -> str:
-    return resolved_text(runs.config, [*runs.settings, *probes(plan.space)[0].assignments])
+    return _recorded(replace(search, plan=replace(plan, trials=most)))
 
 
 # ---- running ----

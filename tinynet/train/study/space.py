@@ -23,14 +23,6 @@ _OPENING, _CLOSING = "[{(", "]})"
 
 
 @dataclass(frozen=True)
-class Axis:
-    """A key and the texts of its values, as after ``--set``."""
-
-    key: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Point:
     """One config of a sweep."""
 
@@ -64,7 +56,7 @@ def short_keys(keys: Sequence[str]) -> list[str]:
     return [s if last.count(s) == 1 else k for s, k in zip(last, keys, strict=True)]
 
 
-def axis(assignment: str, option: str = "--set") -> Axis:
+def axis(assignment: str, option: str = "--set") -> Dimension:
     """Parse an assignment with values separated by commas; ``0..4`` means 0, 1, 2, 3, 4.
 
     Commas inside brackets or quotes do not separate values.
@@ -86,10 +78,10 @@ def axis(assignment: str, option: str = "--set") -> Axis:
     if not equals or not key.strip():
         raise ValueError(f"{option} needs KEY=VALUE, got {assignment!r}")
     values = [value for part in _split(text) for value in _expanded(part.strip(), assignment)]
-    return Axis(key.strip(), tuple(dict.fromkeys(values)))
+    return Dimension(key.strip(), text, tuple(dict.fromkeys(values)))
 
 
-def points(axes: Sequence[Axis]) -> list[Point]:
+def points(axes: Sequence[Dimension]) -> list[Point]:
     """Return all combinations of the values; the last axis changes fastest.
 
     Raises:
@@ -235,11 +227,11 @@ def dimension(assignment: str) -> Dimension:
             hint = did_you_mean(found[1], _KINDS) or "."
             raise ValueError(f"there is no {found[1]}(){hint} There are: {one_of(_KINDS)}")
         return Dimension(key, text, interval=_interval(found[1], found[2].split(",")))
-    values = axis(assignment, "--space").values
-    for value in values:
+    listed = axis(assignment, "--space")
+    for value in listed.values:
         if _CALL.fullmatch(value):
             raise ValueError(f"{value} cannot be one of several values")
-    return Dimension(key, text, values)
+    return Dimension(key, text, listed.values)
 
 
 def _interval(kind: str, texts: Sequence[str]) -> Interval:

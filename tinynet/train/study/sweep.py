@@ -12,23 +12,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tinynet.train.base.problems import UsageError
-from tinynet.train.base.reading import read_json
-from tinynet.train.base.writing import write_json
 from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import Criterion, criterion_of
-from tinynet.train.store.provenance import surroundings
 from tinynet.train.study.executors import Places
 from tinynet.train.study.run_group import (
     Outcome,
     RunGroup,
     Watch,
+    open_study,
     outcome_of,
-    resolved_text,
+    record_study,
     run_points,
     unwatched,
 )
-from tinynet.train.study.space import Axis, Point, points, short_keys
+from tinynet.train.study.space import Dimension, Point, axis, points, short_keys
+
+KIND = "sweep"
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Sweep:
 
     folder: Path
     config: str
-    axes: tuple[Axis, ...]
+    axes: tuple[Dimension, ...]
 
     @property
     def points(self) -> list[Point]:
@@ -58,19 +57,11 @@ class Sweep:
 # ---- its folder ----
 
 
-def new_sweep(config: str, axes: Sequence[Axis], folder: Path) -> Sweep:
+def new_sweep(config: str, axes: Sequence[Dimension], folder: Path) -> Sweep:
     """Record the config and the values to try in a new folder."""
-    axes = tuple(axes)
-    write_json(
-        folder / "sweep.json",
-        {
-            **surroundings(),
-            "config": str(Path(config).absolute()),
-            "axes": {one.key: list(one.values) for one in axes},
-            "resolved": resolved_text(config, points(axes)[0].assignments),
-        },
-    )
-    return Sweep(folder, str(Path(config).absolute()), axes)
+    sweep = Sweep(folder, str(Path(config).absolute()), tuple(axes))
+    record_study(KIND, sweep.runs, sweep.axes)
+    return sweep
 
 
 def open_sweep(folder: Path) -> Sweep:
@@ -79,18 +70,8 @@ def open_sweep(folder: Path) -> Sweep:
     Raises:
         UsageError: if there is none, or its config has changed.
     """
-    try:
-        record = read_json(folder / "sweep.json")
-        axes = tuple(Axis(key, tuple(values)) for key, values in record["axes"].items())
-        config, before = str(record["config"]), record["resolved"]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UsageError(f"{folder} is not the folder of a sweep ({error})") from None
-    if resolved_text(config, points(axes)[0].assignments) != before:
-        raise UsageError(
-            f"{config} has changed since the sweep began, so old and new runs could not be "
-            "compared: start a new sweep"
-        )
-    return Sweep(folder, config, axes)
+    runs, axes, _ = open_study(KIND, folder, axis, "runs")
+    return Sweep(folder, runs.config, axes)
 
 
 # ---- running ----

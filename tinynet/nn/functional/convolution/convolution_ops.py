@@ -30,7 +30,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
-from tinynet.nn.functional.convolution import channels_last, few_channels, winograd
+from tinynet.nn.functional.convolution import by_rows, channels_last, few_channels, winograd
 from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
@@ -75,6 +75,8 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     if _by_onednn(x, weight, walk):
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
+    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for few channels has rows
+        return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
     if winograd.pays(x, channels, walk, groups):
         result = winograd.convolved(x, weight, bias, walk)
@@ -82,7 +84,10 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
             return result
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.convolved(x, weight, bias, walk)
-    if few_channels.pays(x, x.shape[1] // groups, channels // groups, walk, groups):
+    each = x.shape[1] // groups, channels // groups
+    if by_rows.pays(*each, walk, groups):
+        return by_rows.convolved(x, weight, bias, walk, groups)
+    if few_channels.pays(x, *each, walk, groups):
         return few_channels.convolved(x, weight, bias, walk, groups)
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
@@ -116,9 +121,10 @@ def _spread(
         return onednn.convolution.spread(y, weight, bias, size, walk, groups)
     if groups == 1 and channels_last.pays(weight.shape[1], y.shape[1], walk):
         return channels_last.spread(y, weight, bias, size, walk)
-    finite = bool(np.isfinite(weight).all())
-    if groups == 1 and finite and few_channels.pays(y, weight.shape[1], y.shape[1], walk):
-        return few_channels.spread(y, weight, bias, size, walk)
+    rows = by_rows.pays(y.shape[1] // groups, weight.shape[1], walk._replace(out=size), groups)
+    if groups == 1 and not rows and few_channels.pays(y, weight.shape[1], y.shape[1], walk):
+        if np.isfinite(weight).all():
+            return few_channels.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
     algorithm = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
@@ -211,6 +217,8 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
     if _by_onednn(x, y, walk):
         return onednn.convolution.correlated(x, y, walk, groups)
+    if len(walk.out) == 1 < groups == x.shape[1]:
+        return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
     if winograd.pays(x, channels, walk, groups, winograd.FAST):
         result = winograd.correlated(x, y, walk)
@@ -218,8 +226,11 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
             return result
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.correlated(x, y, walk)
-    if groups == 1 and few_channels.pays(x, x.shape[1], channels, walk):
-        return few_channels.correlated(x, y, walk)
+    each = x.shape[1] // groups, channels // groups
+    if groups > 1 and by_rows.pays(*each, walk, groups):
+        return by_rows.correlated(x, y, walk, groups)
+    if groups in (1, channels) and few_channels.pays(x, *each, walk, groups, least=5):
+        return few_channels.correlated(x, y, walk, groups)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y)

@@ -24,13 +24,17 @@ from tinynet.nn.functional.convolution.im2col import Walk, per_block
 
 Ints = tuple[int, ...]
 TOGETHER, ALONE = 5, 16  # approximate number of adjacent results; in groups of one channel
+LONG = 1 << 18  # elements from which a kernel of one row pays at 3 columns
 PARTS = 4  # smallest number of parts of a batch
 
 
-def pays(x: Array, channels: int, outputs: int, walk: Walk, groups: int = 1) -> bool:
+def pays(
+    x: Array, channels: int, outputs: int, walk: Walk, groups: int = 1, least: int = 3
+) -> bool:
     """Return whether this algorithm is faster for a finite array, as measured.
 
-    The numbers of channels are those of one group.
+    The numbers of channels are those of one group; ``least`` is the smallest kernel that pays with
+    one channel.
     """
     dense = (
         {*walk.stride, *walk.dilation} == {1}
@@ -38,7 +42,10 @@ def pays(x: Array, channels: int, outputs: int, walk: Walk, groups: int = 1) -> 
         and 8 <= outputs <= 32
         and min(walk.kernel) >= 5
     )
-    depthwise = channels == 1 and outputs <= 2 and min(walk.kernel) >= 3 and walk.out[-1] >= 4
+    if walk.kernel[0] == 1 and x.size < LONG:
+        least = max(least, 5)
+    is_large = min(walk.kernel[0] if walk.kernel[0] > 1 else least, walk.kernel[-1]) >= least
+    depthwise = channels == 1 and outputs <= 2 and is_large and walk.out[-1] >= 4
     return (
         len(walk.out) == 2
         and (dense if groups == 1 else depthwise)
@@ -113,11 +120,14 @@ class _Bands:
         return np.ascontiguousarray(runs).reshape(self.groups, -1, runs.shape[4] * runs.shape[5])
 
     def turn(self, y: Array) -> Array:
-        """Return ``[images, out channels, *out]`` as a matrix, one group per row."""
-        rows = np.empty((len(y), y.shape[2], self.each * self.count, y.shape[1]), y.dtype)
-        rows[:, :, : y.shape[3]] = y.transpose(0, 2, 3, 1)
-        rows[:, :, y.shape[3] :] = 0
-        return rows.reshape(-1, self.each * y.shape[1])
+        """Return ``[images, out channels, *out]`` as matrices, ``[groups, runs, results]``."""
+        outputs, (height, width) = y.shape[1] // self.groups, y.shape[2:]
+        shape = self.groups, len(y), height, self.each * self.count, outputs
+        rows = np.empty(shape, y.dtype)
+        images = y.reshape(len(y), self.groups, outputs, height, width)
+        rows[:, :, :, :width] = images.transpose(1, 0, 3, 4, 2)
+        rows[:, :, :, width:] = 0
+        return rows.reshape(self.groups, -1, self.each * outputs)
 
     def parts(self, batch: int, outputs: int, itemsize: int) -> list[slice]:
         """Return slices of a batch whose matrices fit the cache."""
@@ -153,7 +163,7 @@ def spread(y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk) 
     offset: Any = 0 if bias is None else bias.reshape(-1, 1, 1)
 
     def work(part: slice) -> None:
-        rows = np.matmul(bands.turn(y[part]), matrix)
+        rows = np.matmul(bands.turn(y[part])[0], matrix)
         framed = bands.framed(part.stop - part.start, y.dtype)
         runs = bands.runs(framed)[0]
         results = rows.reshape(runs.shape)
@@ -166,19 +176,21 @@ def spread(y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk) 
     return result
 
 
-def correlated(x: Array, y: Array, walk: Walk) -> Array:
+def correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
-    bands = _Bands(walk, x.shape[1], x.shape[2:])
+    bands = _Bands(walk, x.shape[1], x.shape[2:], groups)
     parts = bands.parts(len(x), y.shape[1], x.itemsize)
-    shape = walk.kernel[0], bands.seen, x.shape[1], bands.each, y.shape[1]
-    totals = np.empty((len(parts), *shape), x.dtype)
+    outputs = y.shape[1] // groups
+    shape = groups, walk.kernel[0], bands.seen, bands.channels, bands.each, outputs
+    totals = np.zeros((min(PARTS, len(parts)), *shape), x.dtype)
 
     def work(number: int) -> None:
-        part = parts[number]
-        product = np.matmul(bands.lay(x[part])[0].T, bands.turn(y[part]))
-        totals[number] = product.reshape(shape)
+        for part in parts[number :: len(totals)]:
+            product = np.matmul(bands.lay(x[part]).swapaxes(1, 2), bands.turn(y[part]))
+            totals[number] += product.reshape(shape)
 
-    threads.in_turn(work, range(len(parts)))
+    threads.in_turn(work, range(len(totals)))
     total = totals.sum(axis=0)
-    bands_of = (total[:, places, :, i] for i, places in enumerate(bands.places()))
-    return np.ascontiguousarray(sum(bands_of).transpose(3, 2, 0, 1))
+    bands_of = (total[:, :, places, :, i] for i, places in enumerate(bands.places()))
+    weight = np.ascontiguousarray(sum(bands_of).transpose(0, 4, 3, 1, 2))
+    return weight.reshape(y.shape[1], bands.channels, *walk.kernel)

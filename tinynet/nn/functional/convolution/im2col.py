@@ -48,6 +48,11 @@ class Walk(NamedTuple):
         """The extent from the first element of the first window to the last of the last."""
         return tuple((o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True))
 
+    @property
+    def of_rows(self) -> Walk:
+        """The same windows with a first dimension of length 1."""
+        return Walk(*((n, *field) for n, field in zip((1, 1, 0, 1, 1), self, strict=True)))
+
     def trivial(self, size: tuple[int, ...]) -> bool:
         """Return whether the windows of an array of this size are its elements."""
         return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size
@@ -173,7 +178,7 @@ def _windows_of_rows(x: Array, walk: Walk) -> Array:
     inside = layout[:, :, :, rows.start + first : rows.stop + first]
     _, stride, padding, dilation, out = (field[1] for field in walk)
     for k in range(walk.kernel[1]):
-        low, high = _inside(size[1], dilation * k - padding, stride, out)
+        low, high = windows_inside(size[1], dilation * k - padding, stride, out)
         start = stride * low + dilation * k - padding
         elements = x[:, :, rows, start : start + stride * (high - low) : stride]
         inside[:, k, ..., low:high] = elements.transpose(1, 0, 2, 3) if high > low else 0
@@ -183,7 +188,7 @@ def _windows_of_rows(x: Array, walk: Walk) -> Array:
     return as_strided(layout, shape, steps, writeable=False)
 
 
-def _inside(size: int, shift: int, stride: int, out: int) -> tuple[int, int]:
+def windows_inside(size: int, shift: int, stride: int, out: int) -> tuple[int, int]:
     """Return the range of the windows whose element at offset ``shift`` is inside the array."""
     low = min(max(-(shift // stride), 0), out)
     return low, min(max((size - 1 - shift) // stride + 1, low), out)
@@ -195,7 +200,7 @@ def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
     for axis in range(1, dims):  # `_framed` has the zeros of the first dimension
         kernel, stride, padding, dilation, out = (field[axis] for field in walk)
         for k in range(kernel):
-            low, high = _inside(size[axis], dilation * k - padding, stride, out)
+            low, high = windows_inside(size[axis], dilation * k - padding, stride, out)
             for outside in (slice(0, low), slice(high, out)):
                 if outside.start < outside.stop:
                     at: Any = (*(_ALL,) * (axis + 1), k, ..., outside, *(_ALL,) * (dims - axis - 1))

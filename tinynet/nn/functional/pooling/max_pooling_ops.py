@@ -39,6 +39,8 @@ from tinynet.nn.functional.pooling.windows import (
 
 
 _PART = 1 << 17  # elements of the input per block
+_ADDED = 1 << 16  # and of the gradient, where elements are added at indices
+_LONG = 64  # elements of a single window from which argmax is faster
 
 
 def _planes_at_once(planes: int, size: int) -> int:
@@ -170,7 +172,7 @@ def _maxima(x: Array, windows: Windows) -> Array:
     """Return the maximum of each window, along one dimension after the other."""
     if windows.is_2x2:
         return maxima(x)
-    if windows.large and max(windows.outputs) == 1:
+    if windows.large and max(windows.outputs) == 1 and len(windows.offsets) >= _LONG:
         return _peaks_by_window(x, windows)[0]
     planes, best = _folded(x, windows)
 
@@ -408,12 +410,17 @@ def max_pool_backward(self: Array, indices: Array, /, sizes: Ints, disjoint: boo
     ``disjoint``: no index occurs twice.
     """
     lead = self.shape[: self.ndim - len(sizes)]
-    planes = np.zeros((math.prod(lead), *sizes), self.dtype)
-    flat = _flat_indices(indices, planes.shape[0], sizes)
-    if disjoint:
-        planes.reshape(-1)[flat] = self.reshape(-1)
-    else:
-        np.add.at(planes.reshape(-1), flat, self.reshape(-1))
+    count, size = math.prod(lead), math.prod(sizes)
+    planes = np.zeros((count, size), self.dtype)
+    shape = count, math.prod(self.shape[len(lead) :])
+    slopes, indices = self.reshape(shape), indices.reshape(shape)
+    for part in threads.slices(count, max(1, _ADDED // max(1, size))):
+        block, slope = planes[part].reshape(-1), slopes[part].reshape(-1)
+        flat = _flat_indices(indices[part], part.stop - part.start, sizes)
+        if disjoint:
+            block[flat] = slope
+        else:
+            np.add.at(block, flat, slope)
     return planes.reshape(*lead, *sizes)
 
 

@@ -202,13 +202,13 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
     """
     parts = [_parts(n, m) for n, m in zip(sizes, outputs, strict=True)]
     taps = [_taps_of_parts(n, *one) for n, one in zip(sizes, parts, strict=True)]
-    if all(isinstance(source, slice) for one in taps for _, source in one) and math.prod(outputs):
+    if 0 not in outputs and all(isinstance(at, slice) for one in taps for _, at in one):
         return _even(sizes, outputs, taps)
     corners, places = (np.zeros((1, 1), np.int64) for _ in range(2))
-    for n, one in zip(sizes, taps, strict=True):
-        along = np.array([np.arange(n)[source] for _, source in one[::-1]]).reshape(len(one), -1).T
-        places = places[:, None, :, None] * n + along[None, :, None, :]
-        places = places.reshape(math.prod(places.shape[:2]), math.prod(places.shape[2:]))
+    for n, m, one in zip(sizes, outputs, taps, strict=True):
+        along = np.array([np.arange(n)[source] for _, source in one[::-1]]).reshape(len(one), m).T
+        grid = places[:, None, :, None] * n + along[None, :, None, :]
+        places = grid.reshape(len(places) * m, places.shape[1] * len(one))
     large = _is_large(outputs, taps)
     return Windows(outputs, tuple(taps), corners, corners, places, large=large)
 

@@ -255,7 +255,8 @@ class RNNBase(Module):
     def _run(self, input: Any, hx: Any) -> Any:
         """Return the output, packed if the input is, and the last states in the form of ``hx``."""
         packed = isinstance(input, PackedSequence)
-        data, sizes, order, back = input if packed else (input, None, None, None)
+        whole: Any = (input, None, None, None)
+        data, sizes, order, back = input if packed else whole
         batched, along = packed or data.ndim == 3, 0 if self.batch_first else 1
         if not packed:
             self._check_dims(data, hx)
@@ -270,12 +271,13 @@ class RNNBase(Module):
             data = data.transpose(0, 1)
         if not data.shape[0]:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+        output: Any
         output, *last = recurrent.run_layers(
             getattr(recurrent, f"run_{self.mode.lower()}"),
             data,
             hx if isinstance(hx, tuple) else (hx,),
             self._weights(),
-            batch_sizes=sizes.tolist() if packed else None,
+            batch_sizes=None if sizes is None else sizes.tolist(),
             bidirectional=self.bidirectional,
             dropout_p=self.dropout if self.training else 0.0,
         )

@@ -348,7 +348,8 @@ def _loss_of(step: Step, name: str | None) -> float:
     own = [one for one in step.rates if f"loss_{one}" in step.losses]
     if name is None and own:
         raise UsageError(
-            f"each optimizer has its own loss; choose one with --optimizer: {one_of(own)}"
+            "each optimizer minimizes a loss of its own, so there is no one curve: choose the "
+            f"optimizer whose rate to find: {one_of(own)}"
         )
     return step.losses[f"loss_{name}"] if name in own else step.loss
 

@@ -741,3 +741,32 @@ def test_an_endless_stream_can_be_left(options):
     loader = DataLoader(Endless(), num_workers=2, **options)
     found = [batch.item() for batch, _ in zip(loader, range(5))]  # noqa: B905
     assert len(set(found)) == 5
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+@pytest.mark.parametrize("options", [{}, {"worker_method": "multiprocessing"}], ids=str)
+def test_worker_init_fn_seeds_the_batches_of_its_worker(options, persistent):
+    loader = DataLoader(
+        Drawn(4),
+        batch_size=None,
+        num_workers=2,
+        worker_init_fn=seed_worker,
+        persistent_workers=persistent,
+        **options,
+    )
+    first, second = ([float(x) for x in loader] for _ in range(2))
+    assert len({*first}) == 4 and (first == second) is not persistent
+    again = DataLoader(
+        Drawn(4), batch_size=None, num_workers=2, worker_init_fn=seed_worker, **options
+    )
+    assert [float(x) for x in again] == first
+
+
+class Drawn(Numbers):
+    def __getitem__(self, index):
+        return tn.rand(())
+
+
+def seed_worker(number):
+    assert tn.initial_seed() == tn.data.get_worker_info().seed
+    tn.manual_seed(100 + number)

@@ -60,6 +60,7 @@ class DataLoader(ChecksArguments, Generic[T_co]):
         drop_last: leave out a last batch that would be smaller.
         timeout: seconds to wait for a worker's batch before RuntimeError; 0: no limit.
         worker_init_fn: called in each worker with the worker's number, before the first batch.
+            Batches of a worker that it seeds with ``tn.manual_seed`` depend on that seed.
         multiprocessing_context: the start method of worker processes, or a multiprocessing
             context (Python's default). If given, workers are processes.
         generator: the random source of ``shuffle`` and of the batches' seeds (the default

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple
 
 from tinynet.core.explanations.failures import explain
@@ -17,6 +17,7 @@ from tinynet.data.dataset import Dataset, Samples, fetch
 from tinynet.data.loading.collate import default_collate
 from tinynet.data.loading.seeding import mix
 from tinynet.kernels import threads
+from tinynet.random import default_generator
 
 Seeded = Callable[[int], AbstractContextManager[None]]
 
@@ -223,7 +224,7 @@ class StreamReader(Reader):
         if self.ended:
             raise EndOfStream
         size = self.work.batch_size
-        samples = list(islice(self.iterator, size or 1))
+        samples = list(itertools.islice(self.iterator, size or 1))
         self.asked = self.asked or _thread_state.asked
         self.ended = len(samples) < (size or 1)
         if not samples or (self.ended and self.work.drop_last):
@@ -261,6 +262,7 @@ class Server:
         self.method, self.seeded = method, seeded
         self.failure: BaseException | None = None
         self.ready = False
+        self.seeds: Iterator[int] | None = None  # of passes, from one that init_fn set
         self.start: Start
         self.reader: Reader
 
@@ -270,6 +272,8 @@ class Server:
             self.start = message
             if not self.ready:
                 self._prepare(message.seed)
+            if self.seeds is not None:
+                message = message._replace(seed=next(self.seeds))
             self.reader = self.work.reader(message, self.seeded)
             return None
         number, request = message
@@ -286,8 +290,11 @@ class Server:
             threads.limit(1)  # of each process: there are several
         if self.work.init_fn is not None:
             try:
-                with self.seeded(mix(seed, self.worker, -2)):
+                with self.seeded(seed + self.worker):
                     self.work.init_fn(self.worker)
+                    own = default_generator.initial_seed()
+                if own != seed + self.worker:
+                    self.seeds = itertools.count(own)
             except BaseException as error:
                 self.failure = self._wrapped(error)
 

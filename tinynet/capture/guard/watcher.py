@@ -45,10 +45,8 @@ from tinynet.nn.utils.stateless import functional_call
 # Python's events: who gets those of a thread while a captured function runs, and afterwards.
 #
 # Profilers, debuggers and coverage tools use the same two functions as a capture,
-# ``sys.setprofile``
-# and ``sys.settrace``. They miss the captured call, and go on after it. From Python 3.12 on,
-# tools
-# of ``sys.monitoring`` (cProfile among them) miss nothing.
+# ``sys.setprofile`` and ``sys.settrace``. They miss the captured call, and go on after it. From
+# Python 3.12 on, tools of ``sys.monitoring`` (cProfile among them) miss nothing.
 
 
 Listener = Callable[[Any, str, Any], Any]

@@ -22,8 +22,7 @@ from tinynet.nn.functional.normalization.normalization_ops import Blocks, batch_
 # A pass over programs: a batch norm and the relu behind it, and their gradients, as one call
 # each.
 #
-# Such calls go through memory once less, forward and backward: where the relu is zero follows
-# from
+# Such calls go through memory once less, forward and backward: where the relu is zero follows from
 # the input of the norm.
 
 

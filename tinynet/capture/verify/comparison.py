@@ -246,11 +246,9 @@ def _parts(held: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 # ---- closeness ----------------------------------------------------------------------------------
 # Whether a replay gave what the function gave: to the bit, or but for rounding.
 #
-# Native functions take sums in another order. So their results, gradients and updates are
-# accepted if
-# they differ by at most 1 % (updates: 10 %) in the Euclidean norm. Values below a thousandth of
-# the
-# largest of their kind may be nothing but rounding, and so may be what optimizers make of them.
+# Native functions take sums in another order. So their results, gradients and updates are accepted
+# if they differ by at most 1 % (updates: 10 %) in the Euclidean norm. Values below a thousandth of
+# the largest of their kind may be nothing but rounding, and so may be what optimizers make of them.
 
 
 CLOSE, CLOSE_UPDATE = 1e-2, 1e-1  # of the norm of a result or gradient, and of an update

@@ -34,8 +34,7 @@ from tinynet.train.base.writing import write_file
 # Checksums that detect damage to the files of a run.
 #
 # A checkpoint ends with a checksum. ``run.json`` contains its own checksum and those of the files
-# that do not change during a run: ``config.toml``, the tokenizer, the copies of source files.
-# Each
+# that do not change during a run: ``config.toml``, the tokenizer, the copies of source files. Each
 # row of ``metrics.jsonl`` ends with a checksum, so that it can be verified even after a crash.
 
 

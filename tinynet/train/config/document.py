@@ -18,8 +18,8 @@ from tinynet.train.base.toml_text import dotted
 # The line of each key in a TOML document, which `tomllib` does not report.
 #
 # The document must be valid for `tomllib`. The scanner can therefore assume that quotes and
-# brackets
-# are balanced, and only finds where keys and values begin and end; `tomllib` parses the keys.
+# brackets are balanced, and only finds where keys and values begin and end; `tomllib` parses the
+# keys.
 
 
 KeyPath = tuple[str | int, ...]

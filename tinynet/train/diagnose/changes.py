@@ -72,8 +72,7 @@ def input_files(
 # Fingerprints of data sets: the number of examples, shapes, dtypes, and a hash of some examples.
 #
 # The attribute ``fingerprint`` (a string) of a data set takes precedence over hashing. Otherwise
-# the
-# hash covers examples that are evenly spread over the data set.
+# the hash covers examples that are evenly spread over the data set.
 
 
 _MOST = 256

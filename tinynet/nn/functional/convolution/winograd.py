@@ -36,14 +36,11 @@ from tinynet.nn.functional.convolution.im2col import Walk
 #
 #     results = scheme.results @ ((scheme.weights @ weights) * (scheme.elements @ elements))
 #
-# Polynomials are multiplied by their values at two more points than the tile has outputs; the
-# last
+# Polynomials are multiplied by their values at two more points than the tile has outputs; the last
 # point is infinity. The points determine the rounding error. Points 0, 1 and -1 for two outputs
-# hardly add to it. For four, 2/3, -2/3, 3/2 and -3/2 give a third less than the usual 1, -1, 2
-# and -2
-# (Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and Improving the Accuracy of
-# Winograd
-# Convolution for Deep Neural Networks", 2020), but two to four times that of all products.
+# hardly add to it. For four, 2/3, -2/3, 3/2 and -3/2 give a third less than the usual 1, -1, 2 and
+# -2 (Barabasz, Anderson, Soodhalter and Gregg, "Error Analysis and Improving the Accuracy of
+# Winograd Convolution for Deep Neural Networks", 2020), but two to four times that of all products.
 
 
 class Scheme:

@@ -33,8 +33,7 @@ from tinynet.nn.functional.pooling.windows import (
 # ---- max pooling 2x2 ----------------------------------------------------------------------------
 # Max pooling of windows of 2 by 2 with a stride of 2, which most networks use.
 #
-# The position of a maximum is its offset in the window, stored in one byte. A plane is processed
-# as
+# The position of a maximum is its offset in the window, stored in one byte. A plane is processed as
 # one run of elements, since numpy's overhead per row would exceed the work on its few elements.
 
 

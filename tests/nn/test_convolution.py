@@ -11,11 +11,11 @@ from tinynet import nn
 from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
     by_rows,
-    channels_last as strided,
-)
-from tinynet.nn.functional.convolution import (
     convolution_ops,
     winograd,
+)
+from tinynet.nn.functional.convolution import (
+    channels_last as strided,
 )
 from tinynet.nn.functional.convolution import (
     few_channels as banded,

@@ -227,7 +227,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
         return channels_last.correlated(x, y, walk)
     each = x.shape[1] // groups, channels // groups
-    if groups > 1 and by_rows.pays(*each, walk, groups):
+    if groups > 1 and max(each) <= 64 and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)
     if groups in (1, channels) and few_channels.pays(x, *each, walk, groups, least=5):
         return few_channels.correlated(x, y, walk, groups)

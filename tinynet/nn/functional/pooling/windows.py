@@ -69,8 +69,8 @@ class Windows(NamedTuple):
     @property
     def dense(self) -> bool:
         """Whether the windows are one step apart in the last dimension."""
-        source = self.taps[-1][0][1]
-        return isinstance(source, slice) and source.step == 1
+        sources = [source for _, source in self.taps[-1]]  # none, if there are no windows
+        return all(isinstance(source, slice) and source.step == 1 for source in sources)
 
     def span(self, output: Ints) -> Slices:
         """Return the elements of one window, if no window extends past the edge."""

@@ -238,6 +238,7 @@ from torch._vmap_internals import _vmap
 from torch._utils import _flatten_dense_tensors, _unflatten_dense_tensors
 from torch.cuda import nvtx
 from torch.distributed import ReduceOp
+from torch.distributed.algorithms.join import Join
 from torch.distributions.transforms import _InverseTransform
 from torch.futures import Future, collect_all
 from torch.distributed.tensor import DTensor, Replicate, Shard

@@ -82,6 +82,8 @@ PATHS: dict[str, str] = {
     "torch.distributed._composable": "compat.distributed",
     "torch.distributed._composable.fsdp": "compat.distributed",
     "torch.distributed._functional_collectives": "compat.distributed",
+    "torch.distributed.algorithms": "compat.distributed",
+    "torch.distributed.algorithms.join": "compat.distributed",
     "torch.distributed.checkpoint": "compat.distributed",
     "torch.distributed.checkpoint.hf_storage": "compat.distributed",
     "torch.distributed.device_mesh": "compat.distributed",

@@ -14,6 +14,7 @@ _ONE = "every process has the whole model"
 FullyShardedDataParallel = absent("FullyShardedDataParallel", _ONE)
 CPUOffloadPolicy = absent("distributed.fsdp.CPUOffloadPolicy", _ONE)
 MixedPrecisionPolicy = absent("distributed.fsdp.MixedPrecisionPolicy", _ONE)
+Join = absent("distributed.algorithms.join.Join", "DistributedDataParallel has join()")
 fully_shard = refusal("distributed.fsdp.fully_shard", _ONE)
 FSDPModule = absent("distributed.fsdp.FSDPModule", _ONE)
 

@@ -65,3 +65,10 @@ def test_relu_passes_gradients_as_they_are(size):
     leaf = tn.tensor(x).requires_grad_()
     found = tn.autograd.grad(leaf.relu(), leaf, tn.tensor(g))[0]
     np.testing.assert_array_equal(found.numpy(), np.where(x <= 0, np.float32(0), g))
+
+
+@pytest.mark.parametrize("size", [0, (0, 2), (2, 0)])
+def test_adaptive_pooling_to_no_parts(size):
+    rows, columns = size if size else (0, 0)
+    found, indices = F.adaptive_max_pool2d(tn.ones(1, 3, 4, 5), size, return_indices=True)
+    assert found.shape == indices.shape == (1, 3, rows, columns)

@@ -116,31 +116,29 @@ def _by_factor(half: Any, factor: Any, upper: bool) -> Any:
 
 
 @operation(node="CholeskySolveBackward0", methods=False, complex="given", order="in_columns")
-def solved_with_factor(self: Array, input2: Array, /, upper: bool) -> Array:
-    """Solve ``A X = B``, given the Cholesky factor of A."""
-    L = adjoint(input2) if upper else input2
-    return substitute(adjoint(L), substitute(L, self, False, False), True, False)
+def solved_with_factor(B: Array, A: Array, /, upper: bool) -> Array:
+    """Return the solution for a right-hand side, given the Cholesky factor of the matrix."""
+    L = adjoint(A) if upper else A
+    return substitute(adjoint(L), substitute(L, B, False, False), True, False)
 
 
 def _solved_gradients(
-    g: Any, result: Any, input2: Any, upper: bool, needs: tuple[bool, bool]
+    g: Any, result: Any, A: Any, upper: bool, needs: tuple[bool, bool]
 ) -> tuple[Any, Any]:
-    by_b = solved_with_factor(g, input2, upper)
-    return by_b, _by_factor(by_b @ adjoint(result), input2, upper) if needs[1] else None
+    by_b = solved_with_factor(g, A, upper)
+    return by_b, _by_factor(by_b @ adjoint(result), A, upper) if needs[1] else None
 
 
 solved_with_factor.grads(_solved_gradients)
 
 
 @operation(node="CholeskyInverseBackward0", methods=False, complex="given", order="in_columns")
-def inverse_with_factor(self: Array, /, upper: bool) -> Array:
+def inverse_with_factor(A: Array, /, upper: bool) -> Array:
     """Return the inverse of a matrix, given its Cholesky factor."""
-    return solved_with_factor.kernel(np.eye(self.shape[-1], dtype=self.dtype), self, upper)
+    return solved_with_factor.kernel(np.eye(A.shape[-1], dtype=A.dtype), A, upper)
 
 
-inverse_with_factor.grad(
-    self=lambda g, result, self, upper: _by_factor(result @ (g @ result), self, upper)
-)
+inverse_with_factor.grad(A=lambda g, result, A, upper: _by_factor(result @ (g @ result), A, upper))
 
 
 @public(out=True, autocast="float32", checks=True)

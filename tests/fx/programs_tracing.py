@@ -219,4 +219,5 @@ def f(x):
     code = texts(T, names["f"])
     wrong = str(attempt(lambda: fx.wrap(3)))
     inside = str(attempt(lambda: fx.wrap("len")))
+    del names  # with all builtins
     return locals()

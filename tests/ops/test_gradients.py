@@ -60,6 +60,8 @@ ELSEWHERE = {
     "dirichlet_values": "tests/distributions",
     "gelu_backward": "the rows of gelu",  # takes what gelu has kept, which is not a free variable
     "glu_backward": "the rows of glu",  # the same
+    "solved_with_factor": "the rows of cholesky_solve",
+    "inverse_with_factor": "the rows of cholesky_inverse",
     "sparse_product": "tests/as_torch",  # takes the pattern of a sparse matrix
     **dict.fromkeys(
         [

@@ -36,6 +36,8 @@ def option_tuple(function: str, option: str, value: Any, rank: int) -> Ints:
 
 def lengths(function: str, option: str, value: Any, rank: int, dims: int) -> Ints:
     """Return an option as one int for each dimension of the weight."""
+    if type(value) is tuple and len(value) == dims and {*map(type, value)} == {int}:
+        return value  # as layers pass it
     values = option_tuple(function, option, value, rank)
     if len(values) not in (1, dims):
         raise RuntimeError(

@@ -9,7 +9,7 @@ from tinynet.onnx.operations import FORMS, RANDOM
 
 pytestmark = pytest.mark.filterwarnings("ignore:(var|std).*degrees of freedom is <= 0")
 
-STRIDE = 11  # without --full, one of 11 cases runs
+STRIDE = 23  # without --full, one of 23 cases runs
 REASONS = (
     "refused: these operations have no form in ONNX",
     "refused: the model cannot be captured",

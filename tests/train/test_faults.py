@@ -405,6 +405,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_changed_key_of_the_record_is_told(change, whole):
     """Of the report only by the page, where there is one."""

@@ -99,6 +99,7 @@ def said(line, folder):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
     line = WAYS[way]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,8 +37,6 @@ def option_tuple(function: str, option: str, value: Any, rank: int) -> Ints:
 
 def lengths(function: str, option: str, value: Any, rank: int, dims: int) -> Ints:
     """Return an option as one int for each dimension of the weight."""
-    if type(value) is tuple and len(value) == dims and {*map(type, value)} == {int}:
-        return value  # as layers pass it
     values = option_tuple(function, option, value, rank)
     if len(values) not in (1, dims):
         raise RuntimeError(
@@ -76,9 +75,9 @@ def check_options(
         raise RuntimeError("dilation should be greater than zero")
 
 
-def check_dims(input: Tensor, weight: Tensor, space: str = " ") -> None:
+def check_dims(input: Ints, weight: Ints, space: str = " ") -> None:
     """Raise RuntimeError if the numbers of dimensions differ."""
-    given, shape = list(input.shape), list(weight.shape)
+    given, shape = list(input), list(weight)
     if len(given) != len(shape):
         raise RuntimeError(
             f"Expected {len(shape)}-dimensional input for {len(shape)}-dimensional weight{space}"
@@ -87,11 +86,11 @@ def check_dims(input: Tensor, weight: Tensor, space: str = " ") -> None:
 
 
 def check_weight(
-    input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, transposed: bool
+    input: Ints, weight: Ints, bias: Ints | None, groups: int, transposed: bool
 ) -> None:
     """Raise RuntimeError if channels or dimensions do not match."""
     check_dims(input, weight)
-    given, shape = list(input.shape), list(weight.shape)
+    given, shape = list(input), list(weight)
     if shape[0] < groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
@@ -110,15 +109,15 @@ def check_weight(
             f"Given {'transposed=1' if transposed else f'groups={groups}'}, weight of size {shape},"
             f" expected input{given} to have {inputs} channels, but got {given[1]} channels instead"
         )
-    if bias is not None and list(bias.shape) != [channels]:
+    if bias is not None and bias != (channels,):
         raise RuntimeError(
             f"Given {'transposed=1, ' if transposed else ''}weight of size {shape}, expected bias "
             f"to be 1-dimensional with {channels} elements, but got bias of size "
-            f"{list(bias.shape)} instead"
+            f"{list(bias)} instead"
         )
 
 
-def check_sizes(input: Tensor, kernel: Ints, dilation: Ints, transposed: bool) -> None:
+def check_sizes(input: Ints, kernel: Ints, dilation: Ints, transposed: bool) -> None:
     """Raise RuntimeError for empty inputs and kernels."""
     if min(kernel) <= 0:
         raise RuntimeError(
@@ -127,10 +126,10 @@ def check_sizes(input: Tensor, kernel: Ints, dilation: Ints, transposed: bool) -
     if min(dilation) == 0:
         shown = named("dilation", dilation, ", ") if transposed else list(dilation)
         raise RuntimeError(f"dilation should be greater than zero, but got {shown}")
-    if not all(input.shape[2:]):
+    if not all(input[2:]):
         raise RuntimeError(
             "Only zero batch or zero channel inputs are supported, but got input shape: "
-            f"{list(input.shape)}"
+            f"{list(input)}"
         )
 
 
@@ -147,14 +146,14 @@ def check_dtypes(input: Tensor, weight: Tensor, bias: Tensor | None) -> None:
         raise not_implemented("slow_conv2d_cpu", x)
 
 
-def check_rank(function: str, input: Tensor, weight: Tensor, rank: int) -> None:
+def check_rank(function: str, input: Ints, weight: Ints, rank: int) -> None:
     """Raise RuntimeError for too few or too many dimensions."""
-    if input.ndim not in (rank + 1, rank + 2):
+    if len(input) not in (rank + 1, rank + 2):
         raise RuntimeError(
             f"Expected {rank + 1}D (unbatched) or {rank + 2}D (batched) input to {function}, but "
-            f"got input of size: {list(input.shape)}"
+            f"got input of size: {list(input)}"
         )
-    if weight.ndim < 3:
+    if len(weight) < 3:
         raise RuntimeError("weight should have at least three dimensions")
 
 
@@ -206,6 +205,47 @@ def _padding(
     return tuple(d * (k - 1) // 2 for d, k in zip(dilation, kernel, strict=True))
 
 
+def _are_hashed_by_value(*options: Any) -> bool:
+    """Return whether options are tuples of ints: the key 1.0 would find what is known of 1."""
+    return all([type(n) is tuple and {*map(type, n)} == {int} for n in options])
+
+
+@functools.lru_cache(maxsize=512)  # a layer asks in each call
+def geometry(
+    rank: int,
+    input: Ints,
+    weight: Ints,
+    bias: Ints | None,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+) -> Walk:
+    """Return the windows of a convolution of arrays of these shapes, once all is checked.
+
+    Raises:
+        RuntimeError: shapes or options do not match.
+    """
+    function = f"conv{rank}d"
+    check_rank(function, input, weight, rank)
+    if padding == "same":
+        check_dims(input, weight, space="")
+    size, kernel = input[2:], weight[2:]
+    steps = lengths(function, "stride", stride, rank, len(kernel))
+    spacing = lengths(function, "dilation", dilation, rank, len(kernel))
+    before = _padding(function, padding, rank, kernel, steps, spacing)
+    check_options(before, (0,), steps, spacing, groups)
+    check_weight(input, weight, bias, groups, transposed=False)
+    out = size
+    if padding != "same":
+        spans = tuple(d * (k - 1) + 1 for d, k in zip(spacing, kernel, strict=True))
+        check_reach(size, before, spans)
+        sizes = zip(size, before, spans, steps, strict=True)
+        out = tuple((n + 2 * p - span) // s + 1 for n, p, span, s in sizes)
+    check_sizes(input, kernel, spacing, transposed=False)
+    return Walk(kernel, steps, before, spacing, out)
+
+
 def conv(
     rank: int,
     input: Tensor,
@@ -249,30 +289,16 @@ def conv(
         >>> F.conv3d(tn.ones(1, 4, 4, 4), tn.ones(2, 1, 2, 2, 2), stride=2).shape
         tinynet.Size([2, 2, 2, 2])
     """
-    function = f"conv{rank}d"
-    tensor_only(function, input=input, weight=weight)
-    check_rank(function, input, weight, rank)
-    if input.ndim == rank + 1:
+    tensor_only(f"conv{rank}d", input=input, weight=weight)
+    shapes = input._array.shape, weight._array.shape, None if bias is None else bias._array.shape
+    if len(shapes[0]) == rank + 1:
+        check_rank(f"conv{rank}d", *shapes[:2], rank)
         image = input.unsqueeze(0)
         return conv(rank, image, weight, bias, stride, padding, dilation, groups).squeeze(0)
-    if padding == "same":
-        check_dims(input, weight, space="")
-    size, kernel = input._array.shape[2:], weight._array.shape[2:]
-    steps = lengths(function, "stride", stride, rank, len(kernel))
-    spacing = lengths(function, "dilation", dilation, rank, len(kernel))
-    before = _padding(function, padding, rank, kernel, steps, spacing)
-    check_options(before, (0,), steps, spacing, groups)
-    check_weight(input, weight, bias, groups, transposed=False)
-    out = size
-    if padding != "same":
-        spans = tuple(d * (k - 1) + 1 for d, k in zip(spacing, kernel, strict=True))
-        check_reach(size, before, spans)
-        sizes = zip(size, before, spans, steps, strict=True)
-        out = tuple((n + 2 * p - span) // s + 1 for n, p, span, s in sizes)
-    check_sizes(input, kernel, spacing, transposed=False)
+    known = geometry if _are_hashed_by_value(stride, padding, dilation) else geometry.__wrapped__
+    walk = known(rank, *shapes, stride, padding, dilation, groups)
     check_dtypes(input, weight, bias)
-    walk = Walk(kernel, steps, before, spacing, out)
-    if input.is_complex():
+    if input._array.dtype.kind == "c":
         return _of_parts(lambda x, w: convolve.function(x, w, walk, groups), input, weight, bias)
     if bias is None:
         return convolve.function(input, weight, walk, groups)
@@ -345,19 +371,21 @@ def conv_transpose(
     """
     function = f"conv_transpose{rank}d"
     tensor_only(function, input=input, weight=weight)
-    check_rank(function, input, weight, rank)
+    shapes = input._array.shape, weight._array.shape
+    check_rank(function, *shapes, rank)
     if input.ndim == rank + 1:
         options = stride, padding, output_padding, groups, dilation
         return conv_transpose(rank, input.unsqueeze(0), weight, bias, *options).squeeze(0)
-    size, kernel = input._array.shape[2:], weight._array.shape[2:]
+    size, kernel = shapes[0][2:], shapes[1][2:]
     dims = len(kernel)
     steps = lengths(function, "stride", stride, rank, dims)
     before = lengths(function, "padding", padding, rank, dims)
     spacing = lengths(function, "dilation", dilation, rank, dims)
     extra = lengths(function, "output_padding", output_padding, rank, dims)
     check_options(before, extra, steps, spacing, groups)
-    check_weight(input, weight, bias, groups, transposed=True)
-    check_sizes(input, kernel, spacing, transposed=True)
+    of_bias = None if bias is None else bias._array.shape
+    check_weight(*shapes, of_bias, groups, transposed=True)
+    check_sizes(shapes[0], kernel, spacing, transposed=True)
     sizes = zip(size, kernel, steps, before, spacing, extra, strict=True)
     out = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in sizes)
     check_output(size, out, extra, steps, spacing)

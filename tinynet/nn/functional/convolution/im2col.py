@@ -9,8 +9,10 @@ one more matrix, the weight or its gradient: where that is large, a block is as 
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
+import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -46,7 +48,7 @@ class Walk(NamedTuple):
     @property
     def reach(self) -> tuple[int, ...]:
         """The extent from the first element of the first window to the last of the last."""
-        return tuple((o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True))
+        return tuple([(o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True)])
 
     @property
     def of_rows(self) -> Walk:
@@ -132,16 +134,16 @@ def sliding(x: Array, walk: Walk) -> Array:
         return _windows_of_rows(x, walk)
     batch, channels, *size = x.shape
     steps = x.strides[2:]
-    if any(walk.padding) or any(r >= n for r, n in zip(walk.reach, size, strict=True)):
+    if any(walk.padding) or any(map(operator.ge, walk.reach, size)):
         x, steps = _framed(x, walk)
     return as_strided(
         x,
         (channels, *walk.kernel, batch, *walk.out),
         (
             x.strides[1],
-            *(step * d for step, d in zip(steps, walk.dilation, strict=True)),
+            *map(operator.mul, steps, walk.dilation),
             x.strides[0],
-            *(step * s for step, s in zip(steps, walk.stride, strict=True)),
+            *map(operator.mul, steps, walk.stride),
         ),
         writeable=False,
     )
@@ -196,15 +198,26 @@ def windows_inside(size: int, shift: int, stride: int, out: int) -> tuple[int, i
 
 def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
     """Write zeros where windows ``[channels, *kernel, batch, *out]`` extend past the edges."""
-    dims = len(size)
-    for axis in range(1, dims):  # `_framed` has the zeros of the first dimension
+    for at in _edges(size, walk):
+        windows[at] = 0
+
+
+@functools.lru_cache(maxsize=512)  # a layer asks in each call
+def _edges(size: tuple[int, ...], walk: Walk) -> list[Any]:
+    """Return the indices of the elements of windows beyond the edges of dimensions after the first.
+
+    The zeros of the first dimension are those of `_framed`.
+    """
+    dims, found = len(size), []
+    for axis in range(1, dims):
         kernel, stride, padding, dilation, out = (field[axis] for field in walk)
         for k in range(kernel):
             low, high = windows_inside(size[axis], dilation * k - padding, stride, out)
             for outside in (slice(0, low), slice(high, out)):
                 if outside.start < outside.stop:
-                    at: Any = (*(_ALL,) * (axis + 1), k, ..., outside, *(_ALL,) * (dims - axis - 1))
-                    windows[at] = 0
+                    rest = (_ALL,) * (dims - axis - 1)
+                    found.append((*(_ALL,) * (axis + 1), k, ..., outside, *rest))
+    return found
 
 
 def added(windows: Array, size: tuple[int, ...], walk: Walk, before: int = 2) -> Array:

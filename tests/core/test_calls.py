@@ -41,7 +41,7 @@ CALLS = {
     "x[0]": (lambda: X[0], 9),
     "tn.where": (lambda: tn.where(X > 0, X, X), 12),
     "tn.zeros(3)": (lambda: tn.zeros(3), 12),
-    "tn.rand(3)": (lambda: tn.rand(3), 25),
+    "tn.rand(3)": (lambda: tn.rand(3), 21),
     "F.relu": (lambda: F.relu(X), 4),
     "F.layer_norm": (lambda: F.layer_norm(X, (3,)), 43),
     "F.cross_entropy": (lambda: F.cross_entropy(X, CLASSES), 16),

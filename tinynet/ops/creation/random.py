@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.arguments import c_name, refuse_others, same_dtype
-from tinynet.ops.creation.constructors import float_kind, shape_of
+from tinynet.ops.creation.constructors import finish, float_kind, shape_of
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.meshgrid import broadcast_tensors
 from tinynet.ops.shaping.views import Ints
@@ -181,9 +181,7 @@ method(multinomial)
 
 
 def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
-    t = wrap(arrays.converted(np.asarray(array), float_kind(dtype)))
-    t.requires_grad = requires_grad
-    return t
+    return finish(arrays.converted(np.asarray(array), float_kind(dtype)), requires_grad)
 
 
 @public_function
@@ -212,7 +210,7 @@ def rand(
     kind = float_kind(dtype)
     refuse_integers(kind, "check_uniform_bounds")
     drawn = drawn_uniform(generator, "rand", shape_of(size, "rand"), kind)
-    return _made(drawn, dtype, requires_grad)
+    return finish(arrays.converted(drawn, kind), requires_grad)
 
 
 @public_function

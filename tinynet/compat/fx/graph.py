@@ -315,7 +315,7 @@ class Graph:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__()  # type: ignore[misc]  # the state lacks what it makes
+        Graph.__init__(self)  # the state lacks what it makes
         nodes: list[Node] = []
         for op, target, name, kind, meta, args, kwargs in state.pop("_nodes"):
             placed = _placed(args, nodes), _placed(kwargs, nodes)

@@ -12,6 +12,7 @@ import functools
 import inspect
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 from tinynet.capture.compiled import Compiled
@@ -24,9 +25,7 @@ class Intercepting:
 
     _counted = False
 
-    def __torch_function__(self, *args: Any, **kwargs: Any) -> Any:
-        """Record a call; proxies override it."""
-        raise NotImplementedError
+    __torch_function__: Callable[..., Any]  # records a call
 
     def _count(self) -> None:
         object.__setattr__(self, "_counted", True)

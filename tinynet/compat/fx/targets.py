@@ -41,6 +41,7 @@ _IN_PYTHON = """
     atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod cdist chain_matmul
     einsum lu meshgrid norm split stft tensordot unique unique_consecutive unravel_index
 """.split()
+# Of these PyTorch records the arguments as they were given, and not by the names of parameters.
 _AS_CALLED = frozenset("atleast_1d atleast_2d atleast_3d einsum".split())
 _UNLISTED = {  # parameters that tinynet's signatures do not show, and where they stand
     "torch.functional.norm": ("keepdim", "out"),
@@ -68,6 +69,7 @@ _OPERATORS = {
 _KEEP_THEIR_NAMES = frozenset(
     "__floordiv__ __and__ __or__ __xor__ __lshift__ __rshift__ __getitem__ __setitem__".split()
 )
+# They read values, which a proxy does not have: PyTorch calls them, and records nothing.
 _OF_VALUES = frozenset("as_tensor asarray from_numpy frombuffer is_tensor tensor".split())
 _NOT_RECORDED = (upsample, upsample_bilinear, upsample_nearest)  # they call interpolate
 _TYPES = (Tensor, Size, device, dtype, layout, memory_format)

@@ -194,6 +194,12 @@ def writing_of(arguments: argparse.Namespace) -> Writing:
     return Writing(*given)
 
 
+def jobs(what: str) -> Argument:
+    """Return the option for the number of runs, or trials, at once."""
+    text = f"number of {what} at once (default: 1)"
+    return argument("--jobs", type=int, default=1, at_least=1, metavar="N", help=text)
+
+
 def full_keys(assignments: Sequence[str]) -> list[str]:
     """Put the section before keys of ``[run]`` that were given without it.
 

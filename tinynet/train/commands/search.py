@@ -19,6 +19,7 @@ from tinynet.train.commands.options import (
     argument,
     declare,
     full_keys,
+    jobs,
     json_of,
 )
 from tinynet.train.commands.outcomes import as_dict, write_comparison
@@ -95,14 +96,7 @@ _PLAN = (  # what a search keeps when it is resumed
     SET,
     argument("--out", metavar="DIR", help="the folder for the search (default: run.out)"),
     *_PLAN,
-    argument(
-        "--jobs",
-        type=int,
-        default=1,
-        at_least=1,
-        metavar="N",
-        help="number of trials at once (default: 1)",
-    ),
+    jobs("trials"),
     argument(
         "--resume",
         metavar="SEARCH",

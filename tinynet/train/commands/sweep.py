@@ -19,6 +19,7 @@ from tinynet.train.commands.options import (
     argument,
     declare,
     full_keys,
+    jobs,
     json_of,
 )
 from tinynet.train.commands.outcomes import as_dict, write_comparison
@@ -53,14 +54,7 @@ def running(name: str) -> tuple[Argument, ...]:
     """Return where and how the runs of a command run, and how it is resumed."""
     return (
         argument("--out", metavar="DIR", help=f"the folder for the {name} (default: run.out)"),
-        argument(
-            "--jobs",
-            type=int,
-            default=1,
-            at_least=1,
-            metavar="N",
-            help="number of runs at once (default: 1)",
-        ),
+        jobs("runs"),
         argument(
             "--executor",
             choices=("local", "mpi"),

@@ -50,7 +50,7 @@ class Pattern:
         return Pattern(self.index[::-1], self.shape[::-1])
 
 
-@operation(methods=False, node="SparseAddmmBackward0", batch="loop", complex=True)
+@operation(node="SparseAddmmBackward0", complex=True)
 def sparse_product(values: Array, dense: Array, /, pattern: Pattern) -> Array:
     """Return the product of a sparse matrix and a dense one."""
     rows, columns = pattern.index

@@ -1,6 +1,7 @@
 """Every operation on a whole batch against itself on each example: values and gradients."""
 
 import ast
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from tests.ops.samples import F
 from tests.ops.test_gradients import ROWS
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.ops.batching import Level, UnbatchableError, dispatch, families
-from tinynet.ops.batching.families import RULES, rule_of
+from tinynet.ops.batching.families import BORDER, FAMILIES, LOOPED, OF_ALL, rule_of
 
 COUNT = 2  # examples
 # Of the tensors of a call, the first, second, ...: where each has its batch; None: all share it.
@@ -145,27 +146,28 @@ def check(number, row):
 # ---- which operations have a rule ---------------------------------------------------------------
 
 
-BORDER = {"enter", "leave"}  # of a batch
 OURS = {name: op for name, op in REGISTRY.items() if op.declared.__module__.startswith("tinynet.")}
 
 
-def test_an_operation_has_a_rule_or_declares_that_it_has_none():
-    assert {name for name, op in OURS.items() if op.batch == "border"} == BORDER
-    without = {name for name, op in OURS.items() if rule_of(op) is None} - BORDER
-    assert [name for name in without if OURS[name].batch != "loop"] == []
-    assert len(without) <= len(OURS) // 10, without
+def test_an_operation_without_a_rule_is_listed():
+    without = {name for name, op in OURS.items() if rule_of(op) is None}
+    assert without == LOOPED | BORDER
+    assert len(LOOPED) <= len(OURS) // 10
 
 
-def test_a_rule_is_no_operation_and_serves_one():
-    assert not RULES.keys() & REGISTRY.keys()
-    assert RULES.keys() <= {rule_of(op).__name__ for op in OURS.values() if rule_of(op)}
+def test_families_list_operations_once():
+    listed = [name for names in FAMILIES.values() for name in names.split()]
+    listed += [*OF_ALL, *LOOPED, *BORDER]
+    assert len(listed) == len(set(listed))
+    known = OURS.keys() | {re.sub(r"[123]d$", "", name) for name in OURS}
+    assert set(listed) <= known
 
 
-def test_only_declarations_know_operations_by_name():
-    """Strings in batching/ name rules and parameters."""
+def test_only_the_table_of_families_knows_operations_by_name():
+    """Strings elsewhere in batching/ name parameters."""
     parameters = {name for op in OURS.values() for name in (*op.tensors, *op.attributes)}
     names = OURS.keys() - parameters
-    for path in Path(families.__file__).parent.glob("*.py"):
+    for path in {*Path(families.__file__).parent.glob("*.py")} - {Path(families.__file__)}:
         for text in strings_of(ast.parse(path.read_text(encoding="utf-8"))):
             assert not text.split() or not names >= set(text.split()), f"{path.name}: {text}"
 

@@ -32,7 +32,7 @@ def declared():
         return self * factor
 
     kernel.__name__ = name = f"tested_{next(NUMBERS)}"
-    yield operation(methods=False)(kernel)
+    yield operation()(kernel)
     del REGISTRY[name]
 
 
@@ -94,7 +94,7 @@ def test_a_formula_can_name_shapes_and_the_result(declared):
 
 def test_a_name_is_declared_once(declared):
     with pytest.raises(ValueError, match=f"operation '{declared.name}' is declared twice"):
-        operation()(declared.declared)
+        operation(public=True)(declared.declared)
 
 
 def test_an_operation_runs_its_kernel_on_arrays(declared):
@@ -291,7 +291,7 @@ def test_observers_nest_and_end_on_their_own():
 def two_outputs():
     """sin and cos of the same input, and where it is positive: two gradients arrive, or one."""
 
-    @operation(outputs=("s", "c", "positive"), differentiable=2, methods=False)
+    @operation(outputs=("s", "c", "positive"), differentiable=2)
     def tested_pair(self, /):
         """Return the sine, the cosine, and the sign."""
         return np.sin(self), np.cos(self), self > 0
@@ -336,7 +336,7 @@ def test_a_formula_may_not_use_names_that_the_compiler_needs(name):
     source = f"def tested_{name}(self, /, n, g): return self * n, g"
     scope = {}
     exec(source, scope)
-    declared = operation(methods=False, outputs=("result", "other"))(scope[f"tested_{name}"])
+    declared = operation(outputs=("result", "other"))(scope[f"tested_{name}"])
     try:
         with pytest.raises(TypeError, match=f"uses the name {name!r}, which is reserved"):
             declared.grad(self=eval(f"lambda grad, {name}: grad"))
@@ -355,7 +355,7 @@ def test_functions_can_be_pickled():
 def test_each_of_these_names_is_refused(name):
     scope = {}
     exec(f"def tested_{name}(self, /, {name}): return self", scope)
-    declared = operation(methods=False)(scope[f"tested_{name}"])
+    declared = operation()(scope[f"tested_{name}"])
     try:
         with pytest.raises(TypeError, match=f"uses the name {name!r}, which is reserved"):
             declared.grad(self=eval(f"lambda grad, {name}: grad"))

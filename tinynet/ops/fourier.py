@@ -34,7 +34,7 @@ FORWARD: dict[str, Any] = {"none": "backward", "root": "ortho", "all": "forward"
 INVERSE: dict[str, Any] = {"none": "forward", "root": "ortho", "all": "backward"}
 
 
-@operation(methods=False, node="FftC2CBackward0", batch="loop", complex="given")
+@operation(node="FftC2CBackward0", complex="given")
 def complex_transform(self: Array, /, axes: Axes, scale: str, forward: bool) -> Array:
     """Return the transform of complex numbers, ``sum(x[k] exp(-2 pi i j k / n))`` forward."""
     if not axes or not self.size:
@@ -43,7 +43,7 @@ def complex_transform(self: Array, /, axes: Axes, scale: str, forward: bool) -> 
     return transform(self, axes=axes, norm=(FORWARD if forward else INVERSE)[scale])
 
 
-@operation(methods=False, node="FftR2CBackward0", batch="loop", complex="given")
+@operation(node="FftR2CBackward0", complex="given")
 def real_transform(self: Array, /, axes: Axes, scale: str, onesided: bool) -> Array:
     """Return the forward transform of real numbers; ``onesided``: the last axis up to n / 2."""
     dtypes.complex_of(self.dtype)  # prepares for complex numbers
@@ -54,7 +54,7 @@ def real_transform(self: Array, /, axes: Axes, scale: str, onesided: bool) -> Ar
     return transform(self, axes=axes, norm=FORWARD[scale])
 
 
-@operation(methods=False, node="FftC2RBackward0", batch="loop", complex="given")
+@operation(node="FftC2RBackward0", complex="given")
 def transform_to_real(self: Array, /, axes: Axes, scale: str, size: int) -> Array:
     """Return the inverse transform to real numbers, of length ``size`` along the last axis."""
     lengths = [*(self.shape[axis] for axis in axes[:-1]), size]

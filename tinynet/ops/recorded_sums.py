@@ -16,7 +16,7 @@ from tinynet.ops.reduction.sums import sum_all, sum_dims
 from tinynet.ops.shaping.views import view_as_shape
 
 
-@operation(methods=False, node="CopyBackwards", batch="elementwise", complex=True)
+@operation(node="CopyBackwards", complex=True, order="iterated")
 def kept(self: Array, /) -> Array:
     """Return the copy that becomes ``.grad``."""
     return dense_copy(self)

@@ -29,5 +29,5 @@ def special(*names: str) -> Callable[[F], F]:
 def only_special(declared: Any) -> Operation:
     """Declare an elementwise operation that is public as a function of ``tinynet.special`` only."""
     node = f"Special{declared.__name__.title().replace('_', '')}Backward0"
-    declare = pointwise(ints="float", methods=False, out=True, node=node)
+    declare = pointwise(ints="float", out=True, node=node)
     return special()(declare(declared))

@@ -18,9 +18,7 @@ from tinynet.core.graph.recorded_backward import parameters
 _SHOWN = {"g": "grad_output", "result": "output", "input": "self"}
 
 
-def derivative(
-    op: Operation, node: str, of: str = "self", /, batch: str | None = None, **formulas: Any
-) -> Operation:
+def derivative(op: Operation, node: str, of: str = "self", /, **formulas: Any) -> Operation:
     """Turn the formula of an operation into an operation, which ``create_graph`` records.
 
     A formula is linear in the gradient, so if elementwise it is its own derivative there.
@@ -30,7 +28,6 @@ def derivative(
         node: name of the node class.
         of: the input of the formula. The formula's parameters are ``g``, then the saved values,
             tensors before attributes.
-        batch: the batching rule of the new operation.
         formulas: the derivatives with respect to the saved inputs and outputs, under PyTorch's
             names: ``grad_output`` for ``g`` (if not elementwise), ``output`` for ``result``.
     """
@@ -43,9 +40,7 @@ def derivative(
     declared = _renamed(formula, shown, f"{op.name}_backward{by}", count)
     declared.__doc__ = f"Return the gradient of the input of ``{op.name}``."
     kind = op.kind if op.kind == "pointwise" else "plain"
-    second = Operation(
-        declared, kind, None, node=node, methods=False, batch=batch, complex=op.complex
-    )
+    second = Operation(declared, kind, None, node=node, complex=op.complex)
     if "grad_output" not in formulas:
         formulas["grad_output"] = _renamed(formula, ["g", *shown[1:]], formula.__name__, 0)
         second.recorded["grad_output"] = second.function, tuple(shown[1:])

@@ -49,18 +49,24 @@ class Operation:
         recorded: input name -> the function that replaces its formula when the gradient is
             recorded, and its argument names after ``g``; see ``double_backward.py``.
         function: the public function on tensors.
-        batch: how it runs on a batch, if its parameters do not determine it: a rule, or ``"loop"``.
         order: the function of layouts.py that lays out the results; "": the kernel does.
         complex: whether it takes complex numbers, see ``complex_rules.py``: True if it is
             holomorphic in each input, ``"given"`` if its formulas are right for them as given.
     """
 
+    function: Any
     writes = False  # see core/observers.py
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number
     arranged: Callable[[Any], Any] = staticmethod(tuple)  # edges, as ``next_functions`` shows them
     into: Callable[..., None] | None = None  # writes the result over the first argument
+    # What few operations are, set beside their declarations:
+    of_numbers = False  # all inputs may be Python numbers
+    opmath = False  # numbers combined with float16 stay in float32, see kernels/low_precision.py
+    exempt: frozenset[str] = frozenset()  # inputs excluded from promotion
+    frees: frozenset[str] = frozenset()  # large attributes that backward frees, like saved arrays
+    mixed: Callable[[Any, Any], None] | None = None  # refuses arrays of some different dtypes
 
     def __init__(
         self,
@@ -69,39 +75,32 @@ class Operation:
         kernel: Callable[..., Any] | None,
         *,
         ints: str = "keep",
-        opmath: bool = False,
         outputs: Sequence[str] = (),
         hidden: Sequence[str] = (),
         differentiable: int = 1,
-        frees: Sequence[str] = (),
         result: Callable[..., Any] | None = None,
         node: str | None = None,
-        methods: bool = True,
-        exempt: Sequence[str] = (),
+        public: bool = False,
         many: bool = False,
-        mixed: Callable[[Any, Any], None] | None = None,
         numbers: bool | str = True,
         out: bool | OutRules = False,
         autocast: str | None = None,
-        of_numbers: bool = False,
-        batch: str | None = None,
         fitted: Callable[..., Any] | None = None,
         **faces: Any,
     ):
         self.name, self.declared, self.kind = declared.__name__, inspect.unwrap(declared), kind
         self._parameters(self.declared.__code__)
-        self.ints, self.opmath, self.numbers, self.of_numbers = ints, opmath, numbers, of_numbers
+        self.ints, self.numbers = ints, numbers
         self.outputs, self.hidden = tuple(outputs), tuple(hidden)
         self.differentiable, self.many, self.autocast = differentiable, many, autocast
-        self.frees, self.exempt = frozenset(frees), frozenset(exempt)
-        self.result, self.batch, self.mixed, self.fitted = result, batch, mixed, fitted
+        self.result, self.fitted = result, fitted
         self.ufunc = kernel if isinstance(kernel, np.ufunc) else None
         self.kernel: Callable[..., Any] = low_precision.kernel_of(self, kernel or declared)
         self.node_name = node or f"{''.join(w.title() for w in self.name.split('_'))}Backward0"
-        self.takes_out = bool(out) or (methods and kind != "view" and not many)
+        self.takes_out = bool(out) or (public and kind != "view" and not many)
         self.out_rules = out if isinstance(out, OutRules) else ANY
         self.recorded: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {}
-        self._install(methods, **faces)
+        self._install(public, **faces)
 
     def _parameters(self, code: CodeType) -> None:
         """Separate the tensor inputs, which come before ``/``, from the attributes."""
@@ -112,7 +111,7 @@ class Operation:
 
     def _install(
         self,
-        methods: bool,
+        public: bool,
         operator: str | None = None,
         inplace: bool | str = False,
         aliases: Sequence[str] = (),
@@ -125,12 +124,11 @@ class Operation:
         REGISTRY[self.name] = self
         self.complex = self.kind in ("view", "sequence") if complex is None else complex
         self.numbers_first = numbers_first
-        walks = self.kind == "pointwise" or self.batch == "elementwise"
-        usual = "iterated" if walks else "" if self.kind == "view" else "in_rows"
+        usual = _ORDERS.get(self.kind, "in_rows")
         self.order = usual if order is None else order
         self.function = compiler.lazy(self, self.declared)
         ALIASES.update(dict.fromkeys(aliases, self.name))
-        if methods:
+        if public:
             method(self.function)
             FUNCTIONS[self.name] = self.function
         if operator is not None:
@@ -331,6 +329,7 @@ class Operation:
 _RESERVED_FORWARD = frozenset("c d edges f m n o out r t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset(dtypes.type_of_number)
+_ORDERS = {"pointwise": "iterated", "view": ""}
 
 
 def _is_operand(x: Any) -> bool:
@@ -349,14 +348,10 @@ def pointwise(
         ints: the treatment of integers: ``"keep"``, or ``"float"`` to convert them first.
         operator: Python's operator, such as ``"mul"`` for ``*``.
         node: name of the node class; by default from the operation's name.
-        exempt: inputs excluded from promotion (the condition of ``where``).
-        methods: whether it is public: a function, which takes ``out=``, and a Tensor method.
+        public: whether it is public: a function, which takes ``out=``, and a Tensor method.
         aliases: other public names of its function, its method and ``name_``.
-        out: whether the function takes ``out=`` even if it is not a method, or its rules for that.
-        mixed: called with the arrays if dtypes differ, to refuse what PyTorch refuses.
+        out: whether the function takes ``out=`` even if it is not public, or its rules for that.
         numbers: whether an input may be a Python number; ``"other"``: not the first.
-        of_numbers: whether all inputs may be.
-        opmath: whether numbers combined with float16 stay in float32, see kernels/low_precision.py.
         numbers_first: whether PyTorch still takes ``alpha`` or ``beta`` before the tensors.
     """
     return lambda declared: Operation(declared, "pointwise", kernel, **options)
@@ -375,7 +370,6 @@ def operation(
             a formula's ``g`` is a tuple of their gradients, with zeros for missing ones.
         hidden: names of further arrays that the kernel returns only for the formulas.
         autocast: the dtype that autocast casts the inputs to, see core/declaration/casting.py.
-        frees: large attributes that backward frees, like saved arrays.
         result: builds the returned value from several outputs (a named tuple).
         fitted: returns the array for an in-place result of another shape, or raises.
     """

@@ -64,9 +64,7 @@ def _is_faster_transposed(rows: int, outputs: int, inputs: int) -> bool:
     return rows <= 64 and rows < outputs and inputs >= 4 * rows
 
 
-@operation(
-    node="MmBackward0", methods=False, autocast="lower", batch="linear", complex=True, order=""
-)
+@operation(node="MmBackward0", autocast="lower", complex=True, order="")
 def linear_map(input: Array, weight: Array, /) -> Array:
     """Return ``input @ weight.T``; the weight is ``[outputs, inputs]``."""
     if input.dtype != weight.dtype:
@@ -105,9 +103,7 @@ def _of_bias(g: Any, bias_shape: tuple[int, ...]) -> Any:
 linear_map.grad(input=_of_input, weight=_of_weight)
 
 
-@operation(
-    node="AddmmBackward0", methods=False, autocast="lower", batch="linear", complex=True, order=""
-)
+@operation(node="AddmmBackward0", autocast="lower", complex=True, order="")
 def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
     """Return ``input @ weight.T + bias``; the weight is ``[outputs, inputs]``."""
     for name, other in (("mat1", input), ("self", bias)):

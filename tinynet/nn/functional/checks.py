@@ -38,7 +38,6 @@ def by_rank(
     declared: Any,
     node: str,
     ranks: Iterable[int] = (1, 2, 3),
-    batch: str = "folded",
     **options: Any,
 ) -> dict[int, Operation]:
     """Declare one operation once for each number of spatial dimensions.
@@ -49,9 +48,8 @@ def by_rank(
         declared: the function, as ``@operation`` takes it.
         node: the name of the node, with ``{}`` for the number.
         ranks: the numbers.
-        batch, options: those of ``@operation``.
+        options: those of ``@operation``.
     """
-    options |= {"methods": False, "batch": batch}
     return {
         rank: operation(node=node.format(rank), **options)(_copy(declared, rank)) for rank in ranks
     }

@@ -55,7 +55,7 @@ def _take(weight: Array, indices: Array) -> Array:
     return np.take(weight, indices, axis=0)
 
 
-@operation(node="EmbeddingBackward0", methods=False, batch="table_rows", complex=True)
+@operation(node="EmbeddingBackward0", complex=True)
 def embedding_rows(
     weight: Array,
     indices: Array,
@@ -82,7 +82,7 @@ def _check(weight: Array, indices: Array) -> None:
         raise RuntimeError("'weight' must be 2-D")
 
 
-@operation(node="EmbeddingDenseBackwardBackward0", methods=False, batch="table_rows_summed")
+@operation(node="EmbeddingDenseBackwardBackward0")
 def summed_rows(
     rows: Array, indices: Array, /, count: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Array:
@@ -106,7 +106,7 @@ def summed_rows(
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
 
 
-@operation(node="EmbeddingSparseBackwardBackward0", methods=False, batch="loop")
+@operation(node="EmbeddingSparseBackwardBackward0")
 def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> Any:
     """Return the nonzero rows of the table of ``summed_rows``."""
     index = indices.flatten()  # a copy: the program may write to its indices before the step
@@ -117,7 +117,7 @@ def kept_rows(rows: Array, indices: Array, /, count: int, padding_idx: int) -> A
     return Rows(index, values, count)
 
 
-@operation(node="EmbeddingBackward0", methods=False, batch="loop")
+@operation(node="EmbeddingBackward0")
 def weighted_rows(
     weight: Array, indices: Array, /, padding_idx: int, scale_grad_by_freq: bool
 ) -> Array:

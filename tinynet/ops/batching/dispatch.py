@@ -69,7 +69,7 @@ def _batching(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
             return kernel(*args, **kwargs)
         return _run(op, kernel, args, kwargs)
 
-    return op.kernel if op.batch == BORDER else run
+    return op.kernel if op.name in BORDER else run
 
 
 def _run(op: Any, kernel: Callable[..., Any], args: tuple[Any, ...], kwargs: Any) -> Any:

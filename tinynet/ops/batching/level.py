@@ -112,13 +112,13 @@ def _out_of(array: Any, dim: int, level: Level) -> Any:
     return BatchedArray(whole, rest) if rest else whole
 
 
-@view(methods=False, node="BatchBackward0", batch="border")
+@view(node="BatchBackward0")
 def enter(x: Array, /, dim: int, level: Level) -> Array:
     """Return the examples of a batch, without the dimension ``dim``."""
     return _into(x, dim, level)
 
 
-@operation(methods=False, node="UnbatchBackward0", batch="border", complex=True, order="")
+@operation(node="UnbatchBackward0", complex=True, order="")
 def leave(x: Array, /, dim: int, level: Level) -> Array:
     """Return the batch of the examples; a shared tensor is repeated."""
     return _out_of(x, dim, level)

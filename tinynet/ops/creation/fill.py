@@ -15,13 +15,13 @@ from tinynet.dtypes import Array
 from tinynet.ops.pointwise.where import zeros_for
 
 
-@operation(methods=False, batch="elementwise", complex=True)
+@operation(complex=True, order="iterated")
 def zeros_instead(self: Array, /) -> Array:
     """Return zeros without dependency on the input."""
     return np.zeros_like(self)
 
 
-@operation(methods=False, node="FillBackward2", batch="elementwise", complex=True)
+@operation(node="FillBackward2", complex=True, order="iterated")
 def filled(self: Array, /, value: Any) -> Array:
     """Return a tensor like ``self``, filled with a number."""
     return np.full(self.shape, dtypes.representable(value, self.dtype), self.dtype)
@@ -30,7 +30,7 @@ def filled(self: Array, /, value: Any) -> Array:
 filled.grad(self=lambda g: zeros_instead(g))
 
 
-@operation(methods=False, node="FillBackward3", batch="elementwise", complex=True)
+@operation(node="FillBackward3", complex=True, order="iterated")
 def filled_with(self: Array, value: Array, /) -> Array:
     """Return a tensor like ``self``, filled with the value of a 0-d tensor."""
     return np.full(self.shape, value, self.dtype)
@@ -39,7 +39,7 @@ def filled_with(self: Array, value: Array, /) -> Array:
 filled_with.grad(self=lambda g: zeros_instead(g), value=lambda g: g)
 
 
-@operation(methods=False, node="ZeroBackward0", batch="elementwise", complex=True)
+@operation(node="ZeroBackward0", complex=True, order="iterated")
 def zeroed(self: Array, /) -> Array:
     """Return a tensor like ``self``, filled with zeros."""
     return np.zeros(self.shape, self.dtype)
@@ -70,7 +70,7 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
     return run_inplace(filled, self, (value,), {}, what="fill_", constant=True)
 
 
-@operation(node="FillBackward0", batch="elementwise", complex=True)
+@operation(public=True, node="FillBackward0", complex=True, order="iterated")
 def fill(self: Array, /, value: float) -> Array:
     """Return a tensor of the same shape and dtype, filled with one value.
 
@@ -109,7 +109,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return run_inplace(diagonal_filled, self, (fill_value, wrap), {}, what="fill_diagonal_")
 
 
-@operation(methods=False, node="FillBackward2", batch="loop", complex=True)
+@operation(node="FillBackward2", complex=True)
 def diagonal_filled(self: Array, /, value: float, wrap: bool) -> Array:
     """Return a copy with one value on the main diagonal."""
     whole = np.array(self, order="C")

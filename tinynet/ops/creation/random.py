@@ -330,9 +330,7 @@ def values_op(name: str, node: str) -> Any:
         return values.astype(self.dtype)
 
     declared.__name__ = declared.__qualname__ = name
-    return operation(methods=False, node=node, batch="copied", complex="given")(declared).grad(
-        self=zeros_for
-    )
+    return operation(node=node, complex="given")(declared).grad(self=zeros_for)
 
 
 bernoulli_values = values_op("bernoulli_values", "BernoulliBackward0")
@@ -342,7 +340,7 @@ normal_around = values_op("normal_around", "NormalBackward1")
 normal_spread = values_op("normal_spread", "NormalBackward2")
 
 
-@operation(methods=False, node="NormalBackward3", batch="loop", complex=True)
+@operation(node="NormalBackward3", complex=True)
 def normal_placed(mean: Array, std: Array, /, values: Array) -> Array:
     """Return freshly drawn values."""
     return values

@@ -82,7 +82,7 @@ def _by_expansion(a: Array, x: Array) -> Array:
     return ratio - (eta - correction / a) / (2 * (1 - 1 / (36 * a)) * rate)
 
 
-@pointwise(methods=False, numbers=False)
+@pointwise(numbers=False)
 def _standard_gamma_grad(self: Array, output: Array, /) -> Array:
     """Return the derivative of a gamma sample with respect to its shape."""
     a, x = np.broadcast_arrays(self.astype(np.float64), output.astype(np.float64))
@@ -105,7 +105,7 @@ _standard_gamma_grad.grad(
 )
 
 
-@operation(methods=False, node="StandardGammaBackward0", batch="copied")
+@operation(node="StandardGammaBackward0")
 def gamma_values(self: Array, /, values: Array) -> Array:
     """Draw values from gamma distributions with the shapes ``self``."""
     return values.astype(self.dtype)
@@ -172,7 +172,7 @@ def _beta_slope(x: Array, a: Array, b: Array) -> Array:
     return found
 
 
-@pointwise(methods=False, numbers=False)
+@pointwise(numbers=False)
 def _dirichlet_grad(x: Array, alpha: Array, total: Array, /) -> Array:
     """Return the derivative of samples by their own parameter: ``-(dF/da) / f / (1 - x)``.
 
@@ -192,7 +192,7 @@ _dirichlet_grad.grad(
 )
 
 
-@operation(methods=False, node="SampleDirichletBackward0", batch="copied")
+@operation(node="SampleDirichletBackward0")
 def dirichlet_values(self: Array, /, values: Array) -> Array:
     """Draw values from Dirichlet distributions with the parameters ``self``."""
     return values.astype(self.dtype)

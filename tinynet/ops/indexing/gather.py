@@ -96,7 +96,7 @@ def number_as(value: Any, kind: np.dtype[Any]) -> Any:
 # ---- gather and scatter -------------------------------------------------------------------------
 
 
-@operation(node="GatherBackward0", methods=False, complex=True)
+@operation(node="GatherBackward0", complex=True)
 def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     """Return the elements at ``index`` along a dimension."""
     if index.size == 0:
@@ -110,7 +110,7 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     return self.ravel().take(at, mode="wrap").reshape(index.shape)
 
 
-@operation(node="ScatterAddBackward0", methods=False, complex=True)
+@operation(node="ScatterAddBackward0", complex=True)
 def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Add ``self`` to zeros of ``shape`` at the indices: the derivative of gather."""
     if self.dtype is HALF:
@@ -219,13 +219,13 @@ def _add(whole: Array, at: Array, part: Array) -> None:
     np.add.at(whole, at.ravel(), part.ravel())
 
 
-@operation(node="ScatterBackward0", methods=False, complex=True)
+@operation(node="ScatterBackward0", complex=True)
 def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` at the indices."""
     return scattered(self, index, dim, src, _set)
 
 
-@operation(node="ScatterBackward1", methods=False, complex=True)
+@operation(node="ScatterBackward1", complex=True)
 def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with a number at the indices."""
     number = number_as(value, self.dtype)
@@ -240,7 +240,7 @@ scatter_source.grad(
 scatter_number.grad(self=lambda g, index, dim: scatter_number(g, index, dim, 0))
 
 
-@operation(node="ScatterAddBackward0", methods=False, complex=True)
+@operation(node="ScatterAddBackward0", complex=True)
 def scatter_sum(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` added at the indices."""
     if self.dtype is HALF and src.dtype is HALF:
@@ -267,7 +267,7 @@ def as_source(g: Any, shape: tuple[int, ...]) -> Any:
     return embed(g, shape, tuple(slice(n) for n in g.shape))
 
 
-@operation(methods=False, complex=True)
+@operation(complex=True)
 def scatter_product(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements at the indices multiplied by those of ``src``."""
     return scattered(

@@ -42,7 +42,7 @@ _NOTHING = "index is out of bounds for dimension with size 0"
 # ---- operations that copy -----------------------------------------------------------------------
 
 
-@operation(methods=False, frees=("indices",), batch="index_taken", complex=True, order="")
+@operation(complex=True, order="")
 def index(self: Array, /, indices: Indices) -> Array:
     """Return the elements selected by integer arrays or masks."""
     try:
@@ -65,7 +65,7 @@ def index(self: Array, /, indices: Indices) -> Array:
         raise IndexError(text) from None
 
 
-@operation(methods=False, node="IndexPutImplBackward0", batch="index_summed", complex=True)
+@operation(node="IndexPutImplBackward0", complex=True)
 def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array:
     """Add ``self`` to zeros of ``shape`` at the indices: the derivative of ``index``."""
     if self.dtype is HALF:
@@ -78,13 +78,12 @@ def index_sum(self: Array, /, shape: tuple[int, ...], indices: Indices) -> Array
     return whole
 
 
+index.frees = frozenset(["indices"])
 index.grad(self=lambda g, self_shape, indices: index_sum(g, self_shape, indices))
 index_sum.grad(self=lambda g, indices: index(g, indices))
 
 
-@operation(
-    methods=False, node="IndexPutBackward0", batch="index_cleared", complex=True, order="preserved"
-)
+@operation(node="IndexPutBackward0", complex=True, order="preserved")
 def cleared(self: Array, /, indices: Indices) -> Array:
     """Return a copy with zeros at the indices."""
     whole = self.copy()
@@ -122,14 +121,7 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
         raise IndexError(_out_of_bounds(error)) from None
 
 
-@operation(
-    methods=False,
-    node="IndexPutBackward0",
-    frees=("indices",),
-    batch="index_put",
-    complex=True,
-    order="preserved",
-)
+@operation(node="IndexPutBackward0", complex=True, order="preserved")
 def index_set(self: Array, values: Array, /, indices: Indices, accumulate: bool) -> Array:
     """Return a copy with ``values`` at the indices."""
     whole = self.copy()
@@ -150,14 +142,14 @@ def _dims_of(whole: Array, key: tuple[Any, ...]) -> int:
     return whole.ndim - indexed + max(1 if i.dtype == bool else i.ndim for i in found)
 
 
-index_set.into = _put
+index_set.into, index_set.frees = _put, frozenset(["indices"])
 index_set.grad(
     self=lambda g, indices, accumulate: g if accumulate else cleared(g, indices),
     values=lambda g, indices: index(g, indices),
 )
 
 
-@operation(node="CopyBackwards", methods=False, batch="copied", complex=True, order="preserved")
+@operation(node="CopyBackwards", complex=True, order="preserved")
 def copy(self: Array, src: Array, /) -> Array:
     """Return ``src`` in the shape and dtype of ``self``: the value that ``copy_`` writes."""
     try:

@@ -75,12 +75,12 @@ def _inside(index: Array, count: int) -> None:
 
 
 @operation(
+    public=True,
     out=same_dtype(
         "{name}(): self and out expected to have the same dtype, but got self.dtype = {result} "
         "and out.dtype = {out}",
         apart=True,
     ),
-    batch="loop",
     complex=True,
 )
 def take(self: Array, index: Array, /) -> Array:
@@ -100,7 +100,7 @@ def take(self: Array, index: Array, /) -> Array:
     return self.reshape(-1).take(index) if index.size else np.zeros(index.shape, self.dtype)
 
 
-@operation(methods=False, node="PutBackward0", batch="loop", complex=True)
+@operation(node="PutBackward0", complex=True)
 def take_sum(self: Array, index: Array, /, shape: tuple[int, ...]) -> Array:
     """Add ``self`` to zeros of ``shape`` at the positions: the derivative of ``take``."""
     whole = np.zeros(shape, self.dtype)
@@ -112,7 +112,7 @@ take.grad(self=lambda g, index, self_shape: take_sum(g, index, self_shape))
 take_sum.grad(self=lambda g, index: take(g, index))
 
 
-@operation(inplace=True, batch="loop", complex=True, order="preserved")
+@operation(public=True, inplace=True, complex=True, order="preserved")
 def put(self: Array, index: Array, source: Array, /, accumulate: bool = False) -> Array:
     """Return a copy with elements of ``source`` written (or added) at flat positions.
 
@@ -191,7 +191,7 @@ def _copy(whole: Array, index: Array, source: Array, dim: int) -> None:
     whole.reshape(whole.shape or (1,))[places] = source.reshape(source.shape or (1,))
 
 
-@operation(node="IndexCopyBackward0", methods=False, batch="slices", complex=True)
+@operation(node="IndexCopyBackward0", complex=True)
 def slices_copied(self: Array, index: Array, source: Array, /, dim: int) -> Array:
     """Return a copy with the slices at ``index`` replaced by those of ``source``."""
     whole = self.copy()
@@ -232,7 +232,7 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
 # ---- where a mask is True -----------------------------------------------------------------------
 
 
-@operation(batch="loop", complex=True)
+@operation(public=True, complex=True)
 def masked_scatter(self: Array, mask: Array, source: Array, /) -> Array:
     """Return a copy with the elements of ``source``, in order, where the mask is True.
 

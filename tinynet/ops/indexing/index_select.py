@@ -31,7 +31,7 @@ _APART = same_dtype("{name}(): self and result must have the same scalar type", 
 # ---- slices -------------------------------------------------------------------------------------
 
 
-@operation(node="IndexSelectBackward0", methods=False, batch="slices", complex=True)
+@operation(node="IndexSelectBackward0", complex=True)
 def select_slices(self: Array, index: Array, /, dim: int) -> Array:
     """Return the slices at ``index`` along a dimension."""
     if index.ndim > 1:
@@ -55,7 +55,7 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
     return np.take(self, index.reshape(-1), axis)
 
 
-@operation(node="IndexAddBackward0", methods=False, batch="slices", complex=True)
+@operation(node="IndexAddBackward0", complex=True)
 def select_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -> Array:
     """Add slices to zeros of ``shape``: the derivative of index_select."""
     if self.dtype is HALF:
@@ -141,7 +141,7 @@ def _check_source(self: Array, index: Array, source: Array, dim: int) -> int:
     return axis
 
 
-@operation(node="IndexAddBackward0", methods=False, batch="slices", complex=True)
+@operation(node="IndexAddBackward0", complex=True)
 def slices_added(self: Array, index: Array, source: Array, /, dim: int, alpha: float) -> Array:
     """Return a copy with the slices of ``source``, times ``alpha``, added at the indices."""
     if self.dtype is HALF and source.dtype is HALF:
@@ -210,9 +210,7 @@ def _fill(whole: Array, index: Array, dim: int, value: Any) -> None:
     whole.reshape(whole.shape or (1,))[places] = number_as(value, whole.dtype)
 
 
-@operation(
-    node="IndexFillBackward0", methods=False, batch="slices", complex=True, order="preserved"
-)
+@operation(node="IndexFillBackward0", complex=True, order="preserved")
 def slices_filled(self: Array, index: Array, /, dim: int, value: float) -> Array:
     """Return a copy with the slices at ``index`` filled with a number."""
     whole = self.copy()
@@ -224,9 +222,7 @@ slices_filled.into = _fill
 slices_filled.grad(self=lambda g, index, dim: slices_filled(g, index, dim, 0))
 
 
-@operation(
-    node="IndexFillBackward1", methods=False, batch="slices", complex=True, order="preserved"
-)
+@operation(node="IndexFillBackward1", complex=True, order="preserved")
 def slices_filled_by(self: Array, index: Array, value: Array, /, dim: int) -> Array:
     """Return a copy with the slices at ``index`` filled with the value of a 0-d tensor."""
     if value.ndim:
@@ -282,9 +278,7 @@ def _masked(self: Array, mask: Array, value: Any) -> Array:
         raise errors.not_broadcastable(mask.shape, self.shape) from None
 
 
-@operation(
-    node="MaskedFillBackward0", methods=False, batch="elementwise", complex=True, order="in_rows"
-)
+@operation(node="MaskedFillBackward0", complex=True, order="in_rows")
 def masked_number(self: Array, mask: Array, /, value: float) -> Array:
     """Return a copy with a number where the mask is True."""
     return _masked(self, mask, value)
@@ -298,9 +292,7 @@ def without(g: Any, mask: Any) -> Any:
     return masked_number.function(g, mask, 0) if isinstance(g, Tensor) else where(mask, 0.0, g)
 
 
-@operation(
-    node="MaskedFillBackward1", methods=False, batch="elementwise", complex=True, order="in_rows"
-)
+@operation(node="MaskedFillBackward1", complex=True, order="in_rows")
 def masked_by(self: Array, mask: Array, value: Array, /) -> Array:
     """Return a copy with the value of a 0-d tensor where the mask is True."""
     if value.ndim:
@@ -350,7 +342,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     return run_inplace(op, self, (mask, value), {}, what="masked_fill_")
 
 
-@operation(out=_APART, batch="loop", complex=True)
+@operation(public=True, out=_APART, complex=True)
 def masked_select(self: Array, mask: Array, /) -> Array:
     """Return the elements where the mask is True, in one dimension; both inputs broadcast.
 
@@ -371,7 +363,7 @@ def masked_select(self: Array, mask: Array, /) -> Array:
     return wide[chosen]
 
 
-@operation(methods=False, node="MaskedScatterBackward0", complex=True)
+@operation(node="MaskedScatterBackward0", complex=True)
 def masked_spread(self: Array, mask: Array, /, shape: tuple[int, ...]) -> Array:
     """Return zeros of ``shape`` with the elements of ``self`` where the mask is True."""
     whole = np.zeros(shape, self.dtype)

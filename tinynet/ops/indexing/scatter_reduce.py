@@ -149,7 +149,7 @@ def _slopes(
 # ---- one index per element ----------------------------------------------------------------------
 
 
-@operation(node="ScatterReduceBackward0", methods=False, complex=True)
+@operation(node="ScatterReduceBackward0", complex=True)
 def scatter_reduced(
     self: Array, index: Array, src: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:
@@ -241,7 +241,7 @@ def _check_slice_reduction(reduce: str) -> None:
         )
 
 
-@operation(node="IndexReduceBackward0", methods=False, batch="slices", complex=True)
+@operation(node="IndexReduceBackward0", complex=True)
 def slices_reduced(
     self: Array, index: Array, source: Array, /, dim: int, reduce: str, include_self: bool
 ) -> Array:

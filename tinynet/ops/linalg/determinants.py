@@ -19,13 +19,13 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import reshape, unsqueeze
 
 
-@operation(node="LinalgDetBackward0", methods=False, complex=True)
+@operation(node="LinalgDetBackward0", complex=True)
 def determinant(A: Array, /) -> Array:
     """Return the determinants."""
     return np.linalg.det(A)
 
 
-@operation(methods=False, complex=True)
+@operation(complex=True)
 def cofactors(A: Array, /) -> Array:
     """Return the derivative of the determinant: ``det(A)`` times the transposed inverse.
 
@@ -95,11 +95,7 @@ def det(self: Tensor) -> Tensor:
 
 
 @operation(
-    outputs=("sign", "logabsdet"),
-    differentiable=2,
-    node="LinalgSlogdetBackward0",
-    methods=False,
-    complex="given",
+    outputs=("sign", "logabsdet"), differentiable=2, node="LinalgSlogdetBackward0", complex="given"
 )
 def sign_and_log(A: Array, /) -> tuple[Array, Array]:
     """Return the signs of determinants and the logarithms of their absolute values."""

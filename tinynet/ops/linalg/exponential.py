@@ -101,7 +101,7 @@ def _pade(A: Array, degree: int) -> Array:
     return np.linalg.solve(even - odd, even + odd)
 
 
-@operation(node="LinalgMatrixExpBackward0", methods=False, complex=True)
+@operation(node="LinalgMatrixExpBackward0", complex=True)
 def matrix_exponential(A: Array, /) -> Array:
     """Compute the exponential by scaling, a Pade approximant, and squaring (Higham 2005)."""
     if A.size == 0:

@@ -46,11 +46,7 @@ def _minor(a: Array) -> int:
 
 
 @operation(
-    outputs=("L", "info"),
-    node="LinalgCholeskyExBackward0",
-    methods=False,
-    complex="given",
-    order="in_columns",
+    outputs=("L", "info"), node="LinalgCholeskyExBackward0", complex="given", order="in_columns"
 )
 def cholesky_and_info(A: Array, /, upper: bool) -> tuple[Array, Array]:
     """Return Cholesky factors (NaN on failure) and the order of the failing minor."""
@@ -146,7 +142,6 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     outputs=("Q", "R"),
     differentiable=2,
     node="LinalgQrBackward0",
-    methods=False,
     complex="given",
     order="in_columns",
 )

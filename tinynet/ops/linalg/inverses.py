@@ -57,11 +57,7 @@ def _each(compute: Callable[..., Array], a: Array, *others: Array) -> tuple[Arra
 
 
 @operation(
-    outputs=("inverse", "info"),
-    node="LinalgInvExBackward0",
-    methods=False,
-    complex=True,
-    order="in_columns",
+    outputs=("inverse", "info"), node="LinalgInvExBackward0", complex=True, order="in_columns"
 )
 def inverse_and_info(A: Array, /) -> tuple[Array, Array]:
     """Return the inverses, and LAPACK's info: 0 on success."""
@@ -160,13 +156,7 @@ def is_vector(a: Array, b: Array) -> bool:
     return b.ndim == 1 or (a.ndim - 1 == b.ndim and b.shape == a.shape[:-1])
 
 
-@operation(
-    outputs=("solution", "info"),
-    node="LinalgSolveExBackward0",
-    methods=False,
-    complex=True,
-    order="",
-)
+@operation(outputs=("solution", "info"), node="LinalgSolveExBackward0", complex=True, order="")
 def solution_and_info(A: Array, B: Array, /, left: bool, vector: bool) -> tuple[Array, Array]:
     """Return the solution X of ``A X = B`` or ``X A = B``, and LAPACK's info."""
     b = B[..., None] if vector else B

@@ -58,12 +58,7 @@ def _factorize(A: Array, pivots: Array, hermitian: bool) -> int:
 
 
 @operation(
-    outputs=("LD", "pivots", "info"),
-    methods=False,
-    node="NotImplemented",
-    batch="loop",
-    complex=True,
-    order="in_columns",
+    outputs=("LD", "pivots", "info"), node="NotImplemented", complex=True, order="in_columns"
 )
 def ldl_and_info(A: Array, /, hermitian: bool) -> tuple[Array, Array, Array]:
     """Return L and D in one matrix, the pivots, and LAPACK's info."""
@@ -80,7 +75,7 @@ def ldl_and_info(A: Array, /, hermitian: bool) -> tuple[Array, Array, Array]:
     )
 
 
-@operation(methods=False, node="NotImplemented", batch="loop", complex=True, order="in_columns")
+@operation(node="NotImplemented", complex=True, order="in_columns")
 def ldl_solution(LD: Array, pivots: Array, B: Array, /, hermitian: bool) -> Array:
     """Solve with the factors of ``ldl_and_info``."""
     batch = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])

@@ -27,7 +27,6 @@ DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
     outputs=_NAMES,
     differentiable=2,
     node="LinalgLstsqBackward0",
-    methods=False,
     complex="given",
     order="in_columns",
 )

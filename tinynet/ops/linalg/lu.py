@@ -76,7 +76,7 @@ def _solved(T: Array, B: Array, upper: bool) -> Array:
         return X
 
 
-@operation(node="LinalgSolveTriangularBackward0", methods=False, complex=True, order="in_columns")
+@operation(node="LinalgSolveTriangularBackward0", complex=True, order="in_columns")
 def triangular(A: Array, B: Array, /, upper: bool, left: bool, unit: bool) -> Array:
     """Solve ``A X = B`` or ``X A = B`` with a triangular A."""
     if left:
@@ -243,7 +243,6 @@ _Lu = named("linalg_lu", ("P", "L", "U"))
     outputs=("L", "U", "P"),
     differentiable=2,
     node="LinalgLuBackward0",
-    methods=False,
     result=lambda L, U, P: _Lu(P, L, U),
     complex=True,
 )
@@ -263,8 +262,6 @@ lower_upper.grad(A=lambda g, L, U, P: _lu_gradient(g[0], g[1], P, L, U))
     outputs=("LU", "pivots", "info"),
     hidden=("P", "eye"),
     node="LinalgLuFactorExBackward0",
-    methods=False,
-    batch="loop",
     complex=True,
     order="in_columns",
 )

@@ -115,7 +115,7 @@ def _by_factor(half: Any, factor: Any, upper: bool) -> Any:
     return -(factor @ common if upper else common @ factor)
 
 
-@operation(node="CholeskySolveBackward0", methods=False, complex="given", order="in_columns")
+@operation(node="CholeskySolveBackward0", complex="given", order="in_columns")
 def solved_with_factor(B: Array, A: Array, /, upper: bool) -> Array:
     """Return the solution for a right-hand side, given the Cholesky factor of the matrix."""
     L = adjoint(A) if upper else A
@@ -132,7 +132,7 @@ def _solved_gradients(
 solved_with_factor.grads(_solved_gradients)
 
 
-@operation(node="CholeskyInverseBackward0", methods=False, complex="given", order="in_columns")
+@operation(node="CholeskyInverseBackward0", complex="given", order="in_columns")
 def inverse_with_factor(A: Array, /, upper: bool) -> Array:
     """Return the inverse of a matrix, given its Cholesky factor."""
     return solved_with_factor.kernel(np.eye(A.shape[-1], dtype=A.dtype), A, upper)

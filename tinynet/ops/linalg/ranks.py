@@ -131,7 +131,7 @@ def _cutoff(S: Array, shape: tuple[int, ...], atol: Any, rtol: Any) -> Array:
     return np.maximum(0.0 if atol is None else atol, np.asarray(rtol) * largest)[..., None]
 
 
-@operation(node="LinalgPinvBackward0", methods=False, complex="given")
+@operation(node="LinalgPinvBackward0", complex="given")
 def pseudoinverse(A: Array, /, atol: Any, rtol: Any, hermitian: bool) -> Array:
     """Return the pseudoinverse by the nonzero singular values (or eigenvalues)."""
     if A.size == 0:

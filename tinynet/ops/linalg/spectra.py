@@ -77,7 +77,6 @@ def _recorded(A: Tensor) -> bool:
     outputs=("eigenvalues", "eigenvectors"),
     differentiable=2,
     node="LinalgEighBackward0",
-    methods=False,
     complex="given",
     order="in_columns",
 )
@@ -194,7 +193,6 @@ def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     outputs=("U", "S", "Vh"),
     differentiable=3,
     node="LinalgSvdBackward0",
-    methods=False,
     complex="given",
     order="in_columns",
 )
@@ -310,7 +308,6 @@ def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     outputs=("eigenvalues", "eigenvectors"),
     differentiable=2,
     node="LinalgEigBackward0",
-    methods=False,
     complex="given",
 )
 def eigen_values_and_vectors(A: Array, /) -> tuple[Array, Array]:

@@ -27,7 +27,7 @@ from tinynet.ops.shaping.views import axis_of, expand, unsqueeze
 # ---- cross and vecdot ---------------------------------------------------------------------------
 
 
-@operation(node="LinalgCrossBackward0", methods=False, complex=True)
+@operation(node="LinalgCrossBackward0", complex=True)
 def cross_product(self: Array, other: Array, /, axis: int) -> Array:
     """Return the cross products of two arrays of vectors."""
     if self.dtype != other.dtype:

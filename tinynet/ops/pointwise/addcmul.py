@@ -21,7 +21,7 @@ def _scaled(x: Array, value: float) -> Array:
     return x if value == 1 else x * number_as(value, x.dtype)
 
 
-@pointwise(inplace=True, numbers=False, numbers_first=True, complex=True)
+@pointwise(public=True, inplace=True, numbers=False, numbers_first=True, complex=True)
 def addcmul(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1) -> Array:
     """Return ``self + value * tensor1 * tensor2``.
 
@@ -43,7 +43,7 @@ addcmul.grad(
 )
 
 
-@pointwise(inplace=True, numbers=False, numbers_first=True, complex=True)
+@pointwise(public=True, inplace=True, numbers=False, numbers_first=True, complex=True)
 def addcdiv(self: Array, tensor1: Array, tensor2: Array, /, *, value: float = 1) -> Array:
     """Return ``self + value * tensor1 / tensor2``.
 
@@ -87,7 +87,7 @@ def _between(self: Array, end: Array, weight: Any) -> Array:
     return np.where(np.abs(weight) < 0.5, self + weight * way, end - way * (1 - weight))
 
 
-@pointwise(methods=False, node="LerpBackward0", complex=True)
+@pointwise(node="LerpBackward0", complex=True)
 def lerp_number(self: Array, end: Array, /, weight: float) -> Array:
     """Interpolate linearly between ``self`` and ``end`` with a number as weight."""
     if self.dtype is HALF:
@@ -100,7 +100,7 @@ lerp_number.grad(
 )
 
 
-@pointwise(methods=False, node="LerpBackward1", complex=True)
+@pointwise(node="LerpBackward1", complex=True)
 def lerp_tensor(self: Array, end: Array, weight: Array, /) -> Array:
     """Interpolate linearly between ``self`` and ``end`` with a tensor of weights."""
     if self.dtype is HALF:

@@ -39,7 +39,12 @@ def _divided(name: str, function: Any, self: Array, other: Array) -> Array:
     return function(self, other)
 
 
-@pointwise(operator="floordiv", inplace=True, node="NotImplemented", of_numbers=True, opmath=True)
+@pointwise(
+    public=True,
+    operator="floordiv",
+    inplace=True,
+    node="NotImplemented",
+)
 def floor_divide(self: Array, other: Array, /) -> Array:
     """Divide and round down; without derivative.
 
@@ -53,10 +58,11 @@ def floor_divide(self: Array, other: Array, /) -> Array:
 
 
 _no_slope = no_derivative("aten::floor_divide")
+floor_divide.of_numbers = floor_divide.opmath = True
 floor_divide.grad(self=_no_slope, other=_no_slope)
 
 
-@pointwise(node="DivBackward2", methods=False, opmath=True)
+@pointwise(node="DivBackward2")
 def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> Array:
     """Divide and round down or towards zero, in the dtype of the operands."""
     if self.dtype.kind != "f":
@@ -70,10 +76,11 @@ def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> A
     return np.floor_divide(self, other) if rounding == "floor" else np.trunc(self / other)
 
 
+quotient_rounded.opmath = True
 quotient_rounded.grad(self=zeros_for, other=zeros_for)
 
 
-@pointwise(operator="mod", inplace=True, node="RemainderBackward1")
+@pointwise(public=True, operator="mod", inplace=True, node="RemainderBackward1")
 def remainder(self: Array, other: Array, /) -> Array:
     """Return the remainder, with the sign of the divisor: ``self - other * floor(self / other)``.
 
@@ -89,7 +96,7 @@ remainder.grad(
 )
 
 
-@pointwise(inplace=True, node="FmodBackward1", numbers="other")
+@pointwise(public=True, inplace=True, node="FmodBackward1", numbers="other")
 def fmod(self: Array, other: Array, /) -> Array:
     """Return the remainder, with the sign of ``self``: ``self - other * trunc(self / other)``.
 
@@ -107,7 +114,7 @@ fmod.grad(
 # ---- common divisors ----------------------------------------------------------------------------
 
 
-@pointwise(inplace="function", numbers=False)
+@pointwise(public=True, inplace="function", numbers=False)
 def gcd(self: Array, other: Array, /) -> Array:
     """Return the greatest common divisor of integers, at least 0.
 
@@ -119,7 +126,7 @@ def gcd(self: Array, other: Array, /) -> Array:
     return np.gcd(self, other)
 
 
-@pointwise(inplace="function", numbers=False)
+@pointwise(public=True, inplace="function", numbers=False)
 def lcm(self: Array, other: Array, /) -> Array:
     """Return the least common multiple of integers, at least 0.
 
@@ -134,7 +141,7 @@ def lcm(self: Array, other: Array, /) -> Array:
 # ---- shifts -------------------------------------------------------------------------------------
 
 
-@pointwise(inplace=True, operator="lshift")
+@pointwise(public=True, inplace=True, operator="lshift")
 def bitwise_left_shift(self: Array, other: Array, /) -> Array:
     """Shift the bits of integers to the left: multiply by ``2 ** other``.
 
@@ -146,7 +153,7 @@ def bitwise_left_shift(self: Array, other: Array, /) -> Array:
     return np.left_shift(self, other)
 
 
-@pointwise(inplace=True, operator="rshift")
+@pointwise(public=True, inplace=True, operator="rshift")
 def bitwise_right_shift(self: Array, other: Array, /) -> Array:
     """Shift the bits of integers to the right; the sign stays.
 
@@ -164,7 +171,7 @@ def bitwise_right_shift(self: Array, other: Array, /) -> Array:
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 
 
-@pointwise(np.add, operator="add", methods=False, of_numbers=True, numbers_first=True, complex=True)
+@pointwise(np.add, operator="add", numbers_first=True, complex=True)
 def add(self: Array, other: Array, /) -> Array:
     """Return the elementwise sum.
 
@@ -174,6 +181,7 @@ def add(self: Array, other: Array, /) -> Array:
     """
 
 
+add.of_numbers = True
 add.grad(self=lambda g: g, other=lambda g: g)
 
 
@@ -193,10 +201,7 @@ def _no_bools(a: Array, b: Array) -> None:
 @pointwise(
     np.subtract,
     operator="sub",
-    methods=False,
-    mixed=_no_bools,
     aliases=("subtract",),
-    of_numbers=True,
     numbers_first=True,
     complex=True,
 )
@@ -209,16 +214,16 @@ def sub(self: Array, other: Array, /) -> Array:
     """
 
 
+sub.of_numbers, sub.mixed = True, _no_bools
 sub.grad(self=lambda g: g, other=lambda g: -g)
 
 
 @pointwise(
     np.multiply,
+    public=True,
     operator="mul",
     inplace=True,
     aliases=("multiply",),
-    of_numbers=True,
-    opmath=True,
     complex=True,
 )
 def mul(self: Array, other: Array, /) -> Array:
@@ -230,6 +235,7 @@ def mul(self: Array, other: Array, /) -> Array:
     """
 
 
+mul.of_numbers = mul.opmath = True
 mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
 
 
@@ -237,10 +243,7 @@ mul.grad(self=lambda g, other: g * other, other=lambda g, self: g * self)
     np.true_divide,
     operator="truediv",
     ints="float",
-    methods=False,
     aliases=("divide", "true_divide"),
-    of_numbers=True,
-    opmath=True,
     complex=True,
 )
 def div(self: Array, other: Array, /) -> Array:
@@ -257,6 +260,7 @@ def div(self: Array, other: Array, /) -> Array:
     """
 
 
+div.of_numbers = div.opmath = True
 div.grad(
     self=lambda g, other: g / other, other=lambda g, self, other: -g * ((self / other) / other)
 )
@@ -265,11 +269,12 @@ mul.number_node, div.number_node = "MulBackward1", "DivBackward1"
 # ---- where --------------------------------------------------------------------------------------
 
 
-@pointwise(pick, exempt=("condition",), methods=False, complex=True)
+@pointwise(pick, complex=True)
 def where(condition: Array, self: Array, other: Array, /) -> Array:
     """Return ``self`` where the condition is True and ``other`` elsewhere."""
 
 
+where.exempt = frozenset(["condition"])
 where.grad(
     self=lambda g, condition: where(condition, g, 0.0),
     other=lambda g, condition: where(condition, 0.0, g),
@@ -279,7 +284,7 @@ where.grad(
 # ---- a number on the left -----------------------------------------------------------------------
 
 
-@operation(node="RsubBackward1", methods=False, batch="elementwise", complex=True)
+@operation(node="RsubBackward1", complex=True, order="iterated")
 def rsub_scalar(self: Array, /, number: float) -> Array:
     """Return a number minus each element."""
     if self.dtype.kind == "b" or type(number) is bool:
@@ -293,7 +298,7 @@ rsub_scalar.grad(self=lambda g: -g)
 # ---- public functions with more arguments -------------------------------------------------------
 
 
-@operation(node="MulBackward0", methods=False, batch="elementwise", complex=True)
+@operation(node="MulBackward0", complex=True, order="iterated")
 def scaled(self: Array, /, alpha: float) -> Array:
     """Multiply by a number without saving it: the ``alpha`` of add and sub."""
     kind = dtypes.result_type((self, alpha))

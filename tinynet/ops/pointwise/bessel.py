@@ -207,7 +207,7 @@ def _bessel(self: Array, order: int, scaled: bool) -> Array:
 
 
 @special()
-@pointwise(ints="float", inplace=True)
+@pointwise(public=True, ints="float", inplace=True)
 def i0(self: Array, /) -> Array:
     """Return the modified Bessel function of order 0.
 

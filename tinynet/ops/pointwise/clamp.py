@@ -19,7 +19,7 @@ from tinynet.ops.pointwise.arithmetic import where
 # ---- maximum and minimum -------------------------------------------------------------------------
 
 
-@pointwise(np.maximum, numbers=False)
+@pointwise(np.maximum, public=True, numbers=False)
 def maximum(self: Array, other: Array, /) -> Array:
     """Return the elementwise maximum; NaN if either is NaN.
 
@@ -40,7 +40,7 @@ maximum.grad(
 )
 
 
-@pointwise(np.minimum, numbers=False)
+@pointwise(np.minimum, public=True, numbers=False)
 def minimum(self: Array, other: Array, /) -> Array:
     """Return the elementwise minimum; NaN if either is NaN.
 
@@ -56,7 +56,7 @@ minimum.grad(
 )
 
 
-@pointwise(np.fmax, numbers=False)
+@pointwise(np.fmax, public=True, numbers=False)
 def fmax(self: Array, other: Array, /) -> Array:
     """Return the elementwise maximum; NaN only if both are NaN.
 
@@ -66,7 +66,7 @@ def fmax(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.fmin, numbers=False)
+@pointwise(np.fmin, public=True, numbers=False)
 def fmin(self: Array, other: Array, /) -> Array:
     """Return the elementwise minimum; NaN only if both are NaN.
 
@@ -89,9 +89,10 @@ fmin.grad(
 
 
 @operation(
+    public=True,
     inplace="function",
     out=same_dtype("{name}: dtype of out: {out} should be same as input: {result}"),
-    batch="elementwise",
+    order="iterated",
 )
 def nan_to_num(
     self: Array,
@@ -123,7 +124,7 @@ nan_to_num.grad(self=lambda g, self: g * (abs(self) < math.inf))
 # ---- clamp --------------------------------------------------------------------------------------
 
 
-@pointwise(methods=False, node="ClampBackward1")
+@pointwise(node="ClampBackward1")
 def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = None) -> Array:
     """Clamp to ``[min, max]``; either bound may be None."""
     if not dtypes.is_floating(self.dtype) and (isinstance(min, float) or isinstance(max, float)):
@@ -145,7 +146,7 @@ def _inside(x: Any, low: float | None, high: float | None) -> Any:
 Bound = Tensor | float | None
 
 
-@pointwise(node="ClampBackward0", methods=False)
+@pointwise(node="ClampBackward0")
 def clamp_tensors(self: Array, min: Array, max: Array, /) -> Array:
     """Clamp to the range between two tensors; where they cross, the upper bound wins."""
     return np.minimum(np.maximum(self, min), max)
@@ -158,13 +159,13 @@ clamp_tensors.grad(
 )
 
 
-@pointwise(node="ClampBackward0", methods=False)
+@pointwise(node="ClampBackward0")
 def clamp_from(self: Array, min: Array, /) -> Array:
     """Raise to at least ``min``, a tensor."""
     return np.maximum(self, min)
 
 
-@pointwise(node="ClampBackward0", methods=False)
+@pointwise(node="ClampBackward0")
 def clamp_to(self: Array, max: Array, /) -> Array:
     """Lower to at most ``max``, a tensor."""
     return np.minimum(self, max)
@@ -223,7 +224,7 @@ def _as_tensor(like: Tensor, bound: Any) -> Tensor:
 # ---- one bound ----------------------------------------------------------------------------------
 
 
-@pointwise(inplace="function", node="ClampMinBackward1", numbers="other")
+@pointwise(public=True, inplace="function", node="ClampMinBackward1", numbers="other")
 def clamp_min(self: Array, min: Array, /) -> Array:
     """Return the elements, raised to at least ``min`` (a number or a tensor).
 
@@ -234,7 +235,7 @@ def clamp_min(self: Array, min: Array, /) -> Array:
     return np.maximum(self, min)
 
 
-@pointwise(inplace="function", node="ClampMaxBackward1", numbers="other")
+@pointwise(public=True, inplace="function", node="ClampMaxBackward1", numbers="other")
 def clamp_max(self: Array, max: Array, /) -> Array:
     """Return the elements, lowered to at most ``max`` (a number or a tensor).
 

@@ -12,7 +12,7 @@ from tinynet.ops.arguments import BOOLEAN, FOUND, name_of, refuse_others
 # ---- comparison ---------------------------------------------------------------------------------
 
 
-@pointwise(np.equal, operator="eq", inplace=True, numbers="other", complex="given")
+@pointwise(np.equal, public=True, operator="eq", inplace=True, numbers="other", complex="given")
 def eq(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` equals ``other``.
 
@@ -24,6 +24,7 @@ def eq(self: Array, other: Array, /) -> Array:
 
 @pointwise(
     np.not_equal,
+    public=True,
     operator="ne",
     inplace=True,
     numbers="other",
@@ -39,7 +40,7 @@ def ne(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.less, operator="lt", inplace=True, numbers="other", aliases=("less",))
+@pointwise(np.less, public=True, operator="lt", inplace=True, numbers="other", aliases=("less",))
 def lt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less than ``other``.
 
@@ -49,7 +50,14 @@ def lt(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.less_equal, operator="le", inplace=True, numbers="other", aliases=("less_equal",))
+@pointwise(
+    np.less_equal,
+    public=True,
+    operator="le",
+    inplace=True,
+    numbers="other",
+    aliases=("less_equal",),
+)
 def le(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is less than or equal to ``other``.
 
@@ -59,7 +67,9 @@ def le(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.greater, operator="gt", inplace=True, numbers="other", aliases=("greater",))
+@pointwise(
+    np.greater, public=True, operator="gt", inplace=True, numbers="other", aliases=("greater",)
+)
 def gt(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater than ``other``.
 
@@ -70,7 +80,12 @@ def gt(self: Array, other: Array, /) -> Array:
 
 
 @pointwise(
-    np.greater_equal, operator="ge", inplace=True, numbers="other", aliases=("greater_equal",)
+    np.greater_equal,
+    public=True,
+    operator="ge",
+    inplace=True,
+    numbers="other",
+    aliases=("greater_equal",),
 )
 def ge(self: Array, other: Array, /) -> Array:
     """Return True where ``self`` is greater than or equal to ``other``.
@@ -84,7 +99,7 @@ def ge(self: Array, other: Array, /) -> Array:
 # ---- logic and bits -----------------------------------------------------------------------------
 
 
-@pointwise(np.logical_and, inplace=True, numbers=False, complex="given")
+@pointwise(np.logical_and, public=True, inplace=True, numbers=False, complex="given")
 def logical_and(self: Array, other: Array, /) -> Array:
     """Return True where both elements are nonzero.
 
@@ -94,7 +109,7 @@ def logical_and(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_or, inplace=True, numbers=False, complex="given")
+@pointwise(np.logical_or, public=True, inplace=True, numbers=False, complex="given")
 def logical_or(self: Array, other: Array, /) -> Array:
     """Return True where either element is nonzero.
 
@@ -104,7 +119,7 @@ def logical_or(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_xor, inplace=True, numbers=False, complex="given")
+@pointwise(np.logical_xor, public=True, inplace=True, numbers=False, complex="given")
 def logical_xor(self: Array, other: Array, /) -> Array:
     """Return True where exactly one element is nonzero.
 
@@ -114,7 +129,7 @@ def logical_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.logical_not, inplace="method", complex="given")
+@pointwise(np.logical_not, public=True, inplace="method", complex="given")
 def logical_not(self: Array, /) -> Array:
     """Return True where the element is zero.
 
@@ -124,7 +139,7 @@ def logical_not(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.bitwise_and, operator="and", inplace=True)
+@pointwise(np.bitwise_and, public=True, operator="and", inplace=True)
 def bitwise_and(self: Array, other: Array, /) -> Array:
     """Return the bitwise AND; the logical one for booleans.
 
@@ -134,7 +149,7 @@ def bitwise_and(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.bitwise_or, operator="or", inplace=True)
+@pointwise(np.bitwise_or, public=True, operator="or", inplace=True)
 def bitwise_or(self: Array, other: Array, /) -> Array:
     """Return the bitwise OR; the logical one for booleans.
 
@@ -144,7 +159,7 @@ def bitwise_or(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(np.bitwise_xor, operator="xor", inplace=True)
+@pointwise(np.bitwise_xor, public=True, operator="xor", inplace=True)
 def bitwise_xor(self: Array, other: Array, /) -> Array:
     """Return the bitwise XOR; the logical one for booleans.
 
@@ -154,7 +169,7 @@ def bitwise_xor(self: Array, other: Array, /) -> Array:
     """
 
 
-@pointwise(operator="invert", inplace="method", out=FOUND, complex="given")
+@pointwise(public=True, operator="invert", inplace="method", out=FOUND, complex="given")
 def bitwise_not(self: Array, /) -> Array:
     """Return the bitwise NOT; the logical one for booleans.
 
@@ -169,7 +184,7 @@ def bitwise_not(self: Array, /) -> Array:
     return np.invert(self)
 
 
-@pointwise(np.isnan, complex="given")
+@pointwise(np.isnan, public=True, complex="given")
 def isnan(self: Array, /) -> Array:
     """Return True where the element is NaN.
 
@@ -179,7 +194,7 @@ def isnan(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.isinf, complex="given")
+@pointwise(np.isinf, public=True, complex="given")
 def isinf(self: Array, /) -> Array:
     """Return True where the element is infinite.
 
@@ -189,7 +204,7 @@ def isinf(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.isfinite, complex="given")
+@pointwise(np.isfinite, public=True, complex="given")
 def isfinite(self: Array, /) -> Array:
     """Return True where the element is neither infinite nor NaN.
 
@@ -199,7 +214,7 @@ def isfinite(self: Array, /) -> Array:
     """
 
 
-@pointwise(out=BOOLEAN)
+@pointwise(public=True, out=BOOLEAN)
 def isposinf(self: Array, /) -> Array:
     """Return True where the element is positive infinity.
 
@@ -210,7 +225,7 @@ def isposinf(self: Array, /) -> Array:
     return (self == np.inf) if self.dtype.kind == "f" else np.zeros(self.shape, bool)
 
 
-@pointwise(out=BOOLEAN)
+@pointwise(public=True, out=BOOLEAN)
 def isneginf(self: Array, /) -> Array:
     """Return True where the element is negative infinity.
 
@@ -229,7 +244,7 @@ def _one_kind(a: Array, b: Array) -> None:
         raise RuntimeError(f"{name_of(a)} did not match {name_of(b)}")
 
 
-@pointwise(numbers=False, mixed=_one_kind, complex="given")
+@pointwise(public=True, numbers=False, complex="given")
 def isclose(
     self: Array, other: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:
@@ -255,6 +270,9 @@ def isclose(
     a, b = (x if x.dtype.kind in "fc" else x.astype(np.float64) for x in (self, other))
     distance = np.abs(a - b)
     return close | (np.isfinite(distance) & (distance <= atol + np.abs(rtol * b)))
+
+
+isclose.mixed = _one_kind
 
 
 @public

@@ -29,13 +29,13 @@ _EXPECTED = same_dtype(
 # ---- parts --------------------------------------------------------------------------------------
 
 
-@view(methods=False, node="RealBackward0", batch="elementwise", complex="given")
+@view(node="RealBackward0", complex="given", order="iterated")
 def real_part(self: Array, /) -> Array:
     """Return a view of the real parts."""
     return self.real
 
 
-@view(methods=False, node="ImagBackward0", batch="elementwise", complex="given")
+@view(node="ImagBackward0", complex="given", order="iterated")
 def imaginary_part(self: Array, /) -> Array:
     """Return a view of the imaginary parts."""
     return self.imag
@@ -96,7 +96,7 @@ def is_complex(input: Tensor) -> bool:
     return input.is_complex()
 
 
-@pointwise(complex="given")
+@pointwise(public=True, complex="given")
 def isreal(self: Array, /) -> Array:
     """Return True where the imaginary part is zero.
 
@@ -110,7 +110,7 @@ def isreal(self: Array, /) -> Array:
 # ---- conjugates ---------------------------------------------------------------------------------
 
 
-@pointwise(np.conjugate, methods=False, node="ConjBackward0", complex="given")
+@pointwise(np.conjugate, node="ConjBackward0", complex="given")
 def conjugate(self: Array, /) -> Array:
     """Return the complex conjugates."""
 
@@ -130,7 +130,7 @@ def conj(self: Tensor) -> Tensor:
     return conjugate.function(self) if self.is_complex() else self
 
 
-@pointwise(inplace="function", node="ConjPhysicalBackward0", complex="given")
+@pointwise(public=True, inplace="function", node="ConjPhysicalBackward0", complex="given")
 def conj_physical(self: Array, /) -> Array:
     """Return the complex conjugates in new memory; of real numbers, a copy.
 
@@ -184,9 +184,7 @@ def _refuse_parts(name: str, first: Array, second: Array) -> None:
         )
 
 
-@operation(
-    methods=False, node="ComplexBackward0", out=_EXPECTED, batch="elementwise", complex="given"
-)
+@operation(node="ComplexBackward0", out=_EXPECTED, complex="given", order="iterated")
 def complex(real: Array, imag: Array, /) -> Array:
     """Return complex numbers of given real and imaginary parts.
 
@@ -211,9 +209,7 @@ public_function(complex.function)
 complex.grad(real=lambda g: g.real, imag=lambda g: g.imag)
 
 
-@operation(
-    methods=False, node="PolarBackward0", out=_EXPECTED, batch="elementwise", complex="given"
-)
+@operation(node="PolarBackward0", out=_EXPECTED, complex="given", order="iterated")
 def polar(abs: Array, angle: Array, /) -> Array:
     """Return complex numbers of given absolute values and angles.
 
@@ -246,7 +242,7 @@ polar.grad(
 # ---- views of both parts ------------------------------------------------------------------------
 
 
-@view(methods=False, node="ViewAsRealBackward0", batch="loop", complex="given")
+@view(node="ViewAsRealBackward0", complex="given")
 def view_as_real(self: Array, /) -> Array:
     """Return a view of complex numbers as pairs of real and imaginary parts, ``[..., 2]``.
 
@@ -263,7 +259,7 @@ def view_as_real(self: Array, /) -> Array:
     return dtypes.pairs_of(self)
 
 
-@view(methods=False, node="ViewAsComplexBackward0", batch="loop", complex="given")
+@view(node="ViewAsComplexBackward0", complex="given")
 def view_as_complex(self: Array, /) -> Array:
     """Return a view of pairs of real and imaginary parts, ``[..., 2]``, as complex numbers.
 
@@ -296,7 +292,7 @@ def view_as_complex(self: Array, /) -> Array:
     return self.view(dtypes.complex_of(self.dtype))[..., 0]
 
 
-@operation(methods=False, node="ViewAsRealBackward0", batch="loop", complex="given")
+@operation(node="ViewAsRealBackward0", complex="given")
 def parts(self: Array, /) -> Array:
     """Return a copy of complex numbers as pairs of real and imaginary parts."""
     return np.stack((self.real, self.imag), -1)
@@ -315,7 +311,7 @@ parts.grad(self=lambda g: complex(g[..., 0], g[..., 1]))
 # ---- angles -------------------------------------------------------------------------------------
 
 
-@pointwise(ints="float", complex="given")
+@pointwise(public=True, ints="float", complex="given")
 def angle(self: Array, /) -> Array:
     """Return the angle in the complex plane, in radians; pi for negative real numbers.
 

@@ -21,7 +21,7 @@ from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.shaping import flipping
 
 
-@operation(methods=False, node="ToCopyBackward0", batch="elementwise", complex=True)
+@operation(node="ToCopyBackward0", complex=True, order="iterated")
 def cast(self: Array, /, kind: Any) -> Array:
     """Return a copy in another dtype."""
     if self.dtype.kind == "c" and kind.kind not in "cb":

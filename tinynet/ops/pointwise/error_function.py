@@ -18,7 +18,7 @@ from tinynet.ops.special_functions import only_special, special
 
 
 @special()
-@pointwise(ints="float", inplace=True)
+@pointwise(public=True, ints="float", inplace=True)
 def erf(self: Array, /) -> Array:
     """Return the error function, ``2 / sqrt(pi)`` times the integral of ``exp(-t^2)`` to x.
 
@@ -37,7 +37,7 @@ def _erfc(x: Array) -> Array:
 
 
 @special()
-@pointwise(ints="float", inplace=True)
+@pointwise(public=True, ints="float", inplace=True)
 def erfc(self: Array, /) -> Array:
     """Return ``1 - erf(x)``, accurate even where erf is close to 1.
 
@@ -115,7 +115,7 @@ def _inverse(y: Array, rest: Array) -> Array:
 
 
 @special()
-@pointwise(ints="float", inplace="method")
+@pointwise(public=True, ints="float", inplace="method")
 def erfinv(self: Array, /) -> Array:
     """Return the inverse of the error function; NaN outside [-1, 1].
 
@@ -200,14 +200,14 @@ def _ratio(x: Array) -> Array:
     return np.where(x < 0, below, above)
 
 
-@pointwise(methods=False)
+@pointwise()
 def inverse_mills(self: Array, /) -> Array:
     """Return the standard normal density over the distribution function."""
     x = self.astype(np.float64)
     return np.where(x < _BELOW, _beyond(x) - x, _ratio(x)).astype(self.dtype)
 
 
-@pointwise(methods=False)
+@pointwise()
 def beyond_line(self: Array, /) -> Array:
     """Return ``x + inverse_mills(x)``, without cancellation below 0."""
     x = self.astype(np.float64)

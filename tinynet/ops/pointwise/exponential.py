@@ -23,7 +23,7 @@ from tinynet.ops.special_functions import special
 # ---- exponentials and logarithms ----------------------------------------------------------------
 
 
-@pointwise(np.exp, ints="float", inplace=True, node="ExpBackward", complex=True)
+@pointwise(np.exp, public=True, ints="float", inplace=True, node="ExpBackward", complex=True)
 def exp(self: Array, /) -> Array:
     """Return e to the power of each element.
 
@@ -37,7 +37,7 @@ exp.grad(self=lambda g, result: g * result)
 
 
 @special()
-@pointwise(np.exp2, ints="float", inplace=True, complex=True)
+@pointwise(np.exp2, public=True, ints="float", inplace=True, complex=True)
 def exp2(self: Array, /) -> Array:
     """Return 2 to the power of each element.
 
@@ -51,7 +51,7 @@ exp2.grad(self=lambda g, result: g * result * math.log(2))
 
 
 @special()
-@pointwise(np.expm1, ints="float", inplace=True, complex=True)
+@pointwise(np.expm1, public=True, ints="float", inplace=True, complex=True)
 def expm1(self: Array, /) -> Array:
     """Return ``exp(x) - 1``, accurate for small x.
 
@@ -64,7 +64,7 @@ def expm1(self: Array, /) -> Array:
 expm1.grad(self=lambda g, result: g * (result + 1))
 
 
-@pointwise(np.log, ints="float", inplace=True, complex=True)
+@pointwise(np.log, public=True, ints="float", inplace=True, complex=True)
 def log(self: Array, /) -> Array:
     """Return the natural logarithm.
 
@@ -78,7 +78,7 @@ log.grad(self=lambda g, self: g / self)
 
 
 @special()
-@pointwise(np.log1p, ints="float", inplace=True, node="Log1PBackward0", complex=True)
+@pointwise(np.log1p, public=True, ints="float", inplace=True, node="Log1PBackward0", complex=True)
 def log1p(self: Array, /) -> Array:
     """Return ``log(1 + x)``, accurate for small x.
 
@@ -91,7 +91,7 @@ def log1p(self: Array, /) -> Array:
 log1p.grad(self=lambda g, self: g / (self + 1))
 
 
-@pointwise(np.log2, ints="float", inplace=True, complex=True)
+@pointwise(np.log2, public=True, ints="float", inplace=True, complex=True)
 def log2(self: Array, /) -> Array:
     """Return the logarithm to base 2.
 
@@ -104,7 +104,7 @@ def log2(self: Array, /) -> Array:
 log2.grad(self=lambda g, self: g / (self * math.log(2)))
 
 
-@pointwise(np.log10, ints="float", inplace=True, complex=True)
+@pointwise(np.log10, public=True, ints="float", inplace=True, complex=True)
 def log10(self: Array, /) -> Array:
     """Return the logarithm to base 10.
 
@@ -119,7 +119,7 @@ log10.grad(self=lambda g, self: g / (self * math.log(10)))
 # ---- powers -------------------------------------------------------------------------------------
 
 
-@pointwise(np.sqrt, ints="float", inplace=True, complex=True)
+@pointwise(np.sqrt, public=True, ints="float", inplace=True, complex=True)
 def sqrt(self: Array, /) -> Array:
     """Return the square root; NaN below zero.
 
@@ -132,7 +132,7 @@ def sqrt(self: Array, /) -> Array:
 sqrt.grad(self=lambda g, result: g / (2 * result))
 
 
-@pointwise(ints="float", inplace=True, complex=True)
+@pointwise(public=True, ints="float", inplace=True, complex=True)
 def rsqrt(self: Array, /) -> Array:
     """Return the reciprocal of the square root.
 
@@ -148,7 +148,7 @@ def rsqrt(self: Array, /) -> Array:
 rsqrt.grad(self=lambda g, result: -0.5 * g * result**3)
 
 
-@pointwise(np.reciprocal, ints="float", inplace=True, complex=True)
+@pointwise(np.reciprocal, public=True, ints="float", inplace=True, complex=True)
 def reciprocal(self: Array, /) -> Array:
     """Return the reciprocal.
 
@@ -161,7 +161,7 @@ def reciprocal(self: Array, /) -> Array:
 reciprocal.grad(self=lambda g, result: -g * result * result)
 
 
-@pointwise(inplace=True, node="PowBackward0", complex=True)
+@pointwise(public=True, inplace=True, node="PowBackward0", complex=True)
 def square(self: Array, /) -> Array:
     """Return the square; that of booleans is int64.
 
@@ -177,7 +177,9 @@ square.grad(self=lambda g, self: g * (2.0 * self))
 # ---- sign and rounding --------------------------------------------------------------------------
 
 
-@pointwise(operator="neg", inplace=True, aliases=("negative",), out=FOUND, complex=True)
+@pointwise(
+    public=True, operator="neg", inplace=True, aliases=("negative",), out=FOUND, complex=True
+)
 def neg(self: Array, /) -> Array:
     """Return the negative.
 
@@ -212,7 +214,7 @@ def positive(self: Tensor) -> Tensor:
     return self
 
 
-@pointwise(inplace="method", out=FOUND)
+@pointwise(public=True, inplace="method", out=FOUND)
 def sign(self: Array, /) -> Array:
     """Return the sign of the element, ``(x > 0) - (x < 0)``: 0 for 0 and NaN.
 
@@ -230,7 +232,7 @@ def sign(self: Array, /) -> Array:
 sign.grad(self=zeros_for)
 
 
-@pointwise(inplace="method", out=FOUND, complex="given")
+@pointwise(public=True, inplace="method", out=FOUND, complex="given")
 def sgn(self: Array, /) -> Array:
     """Return the sign of real numbers, and ``z / |z|`` of complex ones; 0 for 0.
 
@@ -252,7 +254,7 @@ def _along_the_circle(g: Any, z: Any, unit: Any) -> Any:
     return across * (z != 0) / (abs(z) + (z == 0))
 
 
-@pointwise(operator="abs", out=FOUND, complex="given")
+@pointwise(public=True, operator="abs", out=FOUND, complex="given")
 def abs(self: Array, /) -> Array:
     """Return the absolute value.
 
@@ -290,7 +292,7 @@ method(abs_, "absolute_")
 # ---- saturating functions -----------------------------------------------------------------------
 
 
-@pointwise(np.tanh, ints="float", inplace=True, complex=True)
+@pointwise(np.tanh, public=True, ints="float", inplace=True, complex=True)
 def tanh(self: Array, /) -> Array:
     """Return the hyperbolic tangent.
 
@@ -309,7 +311,7 @@ derivative(
 
 
 @special("expit")
-@pointwise(ints="float", inplace=True, complex=True)
+@pointwise(public=True, ints="float", inplace=True, complex=True)
 def sigmoid(self: Array, /) -> Array:
     """Return the logistic function ``1 / (1 + exp(-x))``.
 
@@ -333,7 +335,7 @@ derivative(
 )
 
 
-@pointwise(methods=False, node="ThresholdBackwardBackward0")
+@pointwise(node="ThresholdBackwardBackward0")
 def relu_backward(self: Array, result: Array, /) -> Array:
     """Pass the gradient where relu's result is positive; recorded in both, as in PyTorch."""
     if self.shape != result.shape:
@@ -360,7 +362,7 @@ def relu_backward(self: Array, result: Array, /) -> Array:
 relu_backward.grad(self=lambda g, result: relu_backward(g, result), result=zeros_for)
 
 
-@pointwise(inplace=True)
+@pointwise(public=True, inplace=True)
 def relu(self: Array, /) -> Array:
     """Return ``max(x, 0)``.
 

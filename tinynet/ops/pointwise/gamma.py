@@ -59,7 +59,7 @@ def _lgamma(x: Array) -> Array:
 
 
 @special("gammaln")
-@pointwise(ints="float", inplace="method")
+@pointwise(public=True, ints="float", inplace="method")
 def lgamma(self: Array, /) -> Array:
     """Return the logarithm of the absolute value of the gamma function.
 
@@ -93,7 +93,7 @@ def _digamma(x: Array) -> Array:
 
 
 @special("digamma", "psi")
-@pointwise(ints="float", inplace="method")
+@pointwise(public=True, ints="float", inplace="method")
 def digamma(self: Array, /) -> Array:
     """Return the derivative of ``lgamma``.
 
@@ -143,7 +143,7 @@ zeta.grad(
 )
 
 
-@operation(methods=False, node="PolygammaBackward0", batch="elementwise")
+@operation(node="PolygammaBackward0", order="iterated")
 def higher_gamma(self: Array, /, order: int) -> Array:
     """Return the derivative of digamma of the given order."""
     if order < 0:
@@ -217,7 +217,7 @@ def _incomplete(a: Array, x: Array, upper: bool) -> Array:
 
 
 @special("gammainc")
-@pointwise(inplace=True, numbers=False)
+@pointwise(public=True, inplace=True, numbers=False)
 def igamma(self: Array, other: Array, /) -> Array:
     """Return the regularized lower incomplete gamma function P(self, other), from 0 to 1.
 
@@ -232,7 +232,7 @@ def igamma(self: Array, other: Array, /) -> Array:
 
 
 @special("gammaincc")
-@pointwise(inplace=True, numbers=False)
+@pointwise(public=True, inplace=True, numbers=False)
 def igammac(self: Array, other: Array, /) -> Array:
     """Return the regularized upper incomplete gamma function, ``1 - igamma``.
 
@@ -292,7 +292,7 @@ def _halves(p: int) -> list[float]:
 
 
 @special("multigammaln")
-@operation(inplace=True, batch="elementwise", order="in_rows")
+@operation(public=True, inplace=True, order="in_rows")
 def mvlgamma(self: Array, /, p: int) -> Array:
     """Return the logarithm of the multivariate gamma function of dimension ``p``.
 

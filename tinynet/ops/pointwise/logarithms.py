@@ -18,7 +18,7 @@ from tinynet.ops.special_functions import only_special, special
 # ---- of sums ------------------------------------------------------------------------------------
 
 
-@pointwise(numbers=False, complex=True)
+@pointwise(public=True, numbers=False, complex=True)
 def logaddexp(self: Array, other: Array, /) -> Array:
     """Return ``log(exp(self) + exp(other))``, without overflow.
 
@@ -39,7 +39,7 @@ def complex_logaddexp(a: Array, b: Array) -> Array:
     return top + np.log(1 + np.exp(low - top))
 
 
-@pointwise(numbers=False)
+@pointwise(public=True, numbers=False)
 def logaddexp2(self: Array, other: Array, /) -> Array:
     """Return ``log2(2 ** self + 2 ** other)``, without overflow.
 
@@ -72,7 +72,7 @@ def _times(factor: Array, logarithm: Array, other: Any) -> Array:
 
 
 @special()
-@pointwise(ints="float", inplace="function")
+@pointwise(public=True, ints="float", inplace="function")
 def xlogy(self: Array, other: Array, /) -> Array:
     """Return ``self * log(other)``, or 0 where ``self`` is 0.
 
@@ -109,7 +109,7 @@ xlog1py.grad(
 
 
 @special()
-@pointwise(ints="float", inplace=True)
+@pointwise(public=True, ints="float", inplace=True)
 def logit(self: Array, /, eps: float | None = None) -> Array:
     """Return ``log(x / (1 - x))``, the inverse of sigmoid.
 

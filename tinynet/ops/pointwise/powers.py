@@ -27,7 +27,7 @@ def _is_positive(exponent: Any) -> Any:
     return (exponent.real if holds_complex(exponent) else exponent) >= 0
 
 
-@pointwise(node="PowBackward1", methods=False, operator="pow", complex=True)
+@pointwise(node="PowBackward1", operator="pow", complex=True)
 def power(self: Array, exponent: Array, /) -> Array:
     """Return ``self`` to the power of a tensor."""
     if self.dtype.kind == "b":
@@ -48,7 +48,7 @@ power.grad(
 )
 
 
-@operation(node="PowBackward0", methods=False, batch="elementwise", complex=True)
+@operation(node="PowBackward0", complex=True, order="iterated")
 def power_number(self: Array, /, exponent: float) -> Array:
     """Return ``self`` to the power of a number."""
     if type(exponent) is complex or not dtypes.is_inexact(self.dtype) and type(exponent) is float:
@@ -82,7 +82,7 @@ power_number.grad(
 )
 
 
-@operation(node="PowBackward2", methods=False, batch="elementwise", complex=True)
+@operation(node="PowBackward2", complex=True, order="iterated")
 def power_of_number(self: Array, /, base: float) -> Array:
     """Return a number to the power of each element."""
     kind = dtypes.result_type((self, base))
@@ -194,7 +194,7 @@ def _no_bools(a: Array, b: Array) -> None:
         refuse_kinds("ldexp", "b", b)
 
 
-@pointwise(ints="float", inplace="function", numbers=False, mixed=_no_bools, complex=True)
+@pointwise(public=True, ints="float", inplace="function", numbers=False, complex=True)
 def ldexp(self: Array, other: Array, /) -> Array:
     """Return ``self * 2 ** other``.
 
@@ -207,6 +207,7 @@ def ldexp(self: Array, other: Array, /) -> Array:
     return self * np.exp2(other)
 
 
+ldexp.mixed = _no_bools
 ldexp.grad(self=lambda g, other: g * exp2(other), other=lambda g, result: g * result * math.log(2))
 
 
@@ -218,13 +219,14 @@ class Frexp(NamedTuple):
 
 
 @operation(
+    public=True,
     outputs=("mantissa", "exponent"),
     result=Frexp,
     out=same_dtype(
         "tinynet.frexp() expects mantissa to have dtype {result_c} but got {out_c}",
         "tinynet.frexp() expects exponent to have int dtype but got {out_c}",
     ),
-    batch="elementwise",
+    order="iterated",
 )
 def frexp(self: Array, /) -> tuple[Array, Array]:
     """Return mantissas of sizes in [0.5, 1) and integer exponents of 2.

@@ -20,7 +20,7 @@ def _whole_part(name: str, function: Any, x: Array) -> Array:
     return function(x) if x.dtype.kind == "f" else x.copy()
 
 
-@pointwise(inplace=True, out=FOUND)
+@pointwise(public=True, inplace=True, out=FOUND)
 def floor(self: Array, /) -> Array:
     """Return the largest integer less than or equal to each element.
 
@@ -34,7 +34,7 @@ def floor(self: Array, /) -> Array:
 floor.grad(self=zeros_for)
 
 
-@pointwise(inplace=True, out=FOUND)
+@pointwise(public=True, inplace=True, out=FOUND)
 def ceil(self: Array, /) -> Array:
     """Return the smallest integer greater than or equal to each element.
 
@@ -48,7 +48,7 @@ def ceil(self: Array, /) -> Array:
 ceil.grad(self=zeros_for)
 
 
-@pointwise(inplace=True, aliases=("fix",), out=FOUND)
+@pointwise(public=True, inplace=True, aliases=("fix",), out=FOUND)
 def trunc(self: Array, /) -> Array:
     """Return the integer part.
 
@@ -63,7 +63,7 @@ trunc.grad(self=zeros_for)
 
 
 @special()
-@pointwise(inplace=True, out=FOUND)
+@pointwise(public=True, inplace=True, out=FOUND)
 def round(self: Array, /, *, decimals: int = 0) -> Array:
     """Round to the nearest integer (halves to even), or to ``decimals`` places.
 
@@ -79,7 +79,7 @@ def round(self: Array, /, *, decimals: int = 0) -> Array:
 round.grad(self=zeros_for)
 
 
-@pointwise(inplace=True, out=FOUND)
+@pointwise(public=True, inplace=True, out=FOUND)
 def frac(self: Array, /) -> Array:
     """Return the fractional part, with the sign of the element.
 
@@ -94,7 +94,7 @@ def frac(self: Array, /) -> Array:
 frac.grad(self=lambda g: g)
 
 
-@pointwise(numbers=False, out=BOOLEAN)
+@pointwise(public=True, numbers=False, out=BOOLEAN)
 def signbit(self: Array, /) -> Array:
     """Return True where the sign bit is set: for negative numbers and -0.0.
 
@@ -105,7 +105,7 @@ def signbit(self: Array, /) -> Array:
     return np.signbit(self) if self.dtype.kind == "f" else np.less(self, 0)
 
 
-@pointwise(inplace=True, node="CopysignBackward0", ints="float", numbers="other")
+@pointwise(public=True, inplace=True, node="CopysignBackward0", ints="float", numbers="other")
 def copysign(self: Array, other: Array, /) -> Array:
     """Return the absolute value of ``self`` with the sign of ``other`` (-0.0 is negative).
 
@@ -130,10 +130,10 @@ def _one_kind(a: Array, b: Array) -> None:
 
 
 @pointwise(
+    public=True,
     inplace=True,
     node="NotImplemented",
     numbers=False,
-    mixed=_one_kind,
     out=same_dtype("{name} is not yet implemented for tensors with different dtypes."),
 )
 def heaviside(self: Array, values: Array, /) -> Array:
@@ -147,10 +147,11 @@ def heaviside(self: Array, values: Array, /) -> Array:
 
 
 _no_slope = no_derivative("aten::heaviside")
+heaviside.mixed = _one_kind
 heaviside.grad(self=_no_slope, values=_no_slope)
 
 
-@pointwise(inplace=True, numbers=False)
+@pointwise(public=True, inplace=True, numbers=False)
 def nextafter(self: Array, other: Array, /) -> Array:
     """Return the next number of the dtype after ``self`` in the direction of ``other``.
 

@@ -18,7 +18,7 @@ from tinynet.ops.special_functions import special
 # ---- sine, cosine, tangent -----------------------------------------------------------------------
 
 
-@pointwise(np.sin, ints="float", inplace=True, complex=True)
+@pointwise(np.sin, public=True, ints="float", inplace=True, complex=True)
 def sin(self: Array, /) -> Array:
     """Return the sine of angles in radians.
 
@@ -28,7 +28,7 @@ def sin(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.cos, ints="float", inplace=True, complex=True)
+@pointwise(np.cos, public=True, ints="float", inplace=True, complex=True)
 def cos(self: Array, /) -> Array:
     """Return the cosine of angles in radians.
 
@@ -42,7 +42,7 @@ sin.grad(self=lambda g, self: g * cos(self))
 cos.grad(self=lambda g, self: -g * sin(self))
 
 
-@pointwise(np.tan, ints="float", inplace=True, complex=True)
+@pointwise(np.tan, public=True, ints="float", inplace=True, complex=True)
 def tan(self: Array, /) -> Array:
     """Return the tangent of angles in radians.
 
@@ -57,7 +57,7 @@ tan.grad(self=lambda g, result: g * (1 + result * result))
 # ---- their inverses -----------------------------------------------------------------------------
 
 
-@pointwise(np.arcsin, ints="float", inplace=True, aliases=("arcsin",), complex=True)
+@pointwise(np.arcsin, public=True, ints="float", inplace=True, aliases=("arcsin",), complex=True)
 def asin(self: Array, /) -> Array:
     """Return the angle in [-pi/2, pi/2] whose sine is the element; NaN outside [-1, 1].
 
@@ -67,7 +67,7 @@ def asin(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arccos, ints="float", inplace=True, aliases=("arccos",), complex=True)
+@pointwise(np.arccos, public=True, ints="float", inplace=True, aliases=("arccos",), complex=True)
 def acos(self: Array, /) -> Array:
     """Return the angle in [0, pi] whose cosine is the element; NaN outside [-1, 1].
 
@@ -77,7 +77,7 @@ def acos(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arctan, ints="float", inplace=True, aliases=("arctan",), complex=True)
+@pointwise(np.arctan, public=True, ints="float", inplace=True, aliases=("arctan",), complex=True)
 def atan(self: Array, /) -> Array:
     """Return the angle in [-pi/2, pi/2] whose tangent is the element.
 
@@ -92,7 +92,7 @@ acos.grad(self=lambda g, self: g * -rsqrt(1 - self * self))
 atan.grad(self=lambda g, self: g / (self * self + 1))
 
 
-@pointwise(np.arctan2, ints="float", inplace=True, numbers=False, aliases=("arctan2",))
+@pointwise(np.arctan2, public=True, ints="float", inplace=True, numbers=False, aliases=("arctan2",))
 def atan2(self: Array, other: Array, /) -> Array:
     """Return the angle in [-pi, pi] of the point with x ``other`` and y ``self``.
 
@@ -114,7 +114,7 @@ def _per_square(x: Any, y: Any) -> Any:
     return where(square == 0, 0.0, 1 / square)
 
 
-@pointwise(inplace=True, numbers=False)
+@pointwise(public=True, inplace=True, numbers=False)
 def hypot(self: Array, other: Array, /) -> Array:
     """Return the length of the hypotenuse, ``sqrt(self^2 + other^2)``, without overflow.
 
@@ -134,7 +134,7 @@ hypot.grad(
 # ---- hyperbolic ---------------------------------------------------------------------------------
 
 
-@pointwise(np.sinh, ints="float", inplace=True, complex=True)
+@pointwise(np.sinh, public=True, ints="float", inplace=True, complex=True)
 def sinh(self: Array, /) -> Array:
     """Return the hyperbolic sine.
 
@@ -144,7 +144,7 @@ def sinh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.cosh, ints="float", inplace=True, complex=True)
+@pointwise(np.cosh, public=True, ints="float", inplace=True, complex=True)
 def cosh(self: Array, /) -> Array:
     """Return the hyperbolic cosine.
 
@@ -158,7 +158,7 @@ sinh.grad(self=lambda g, self: g * cosh(self))
 cosh.grad(self=lambda g, self: g * sinh(self))
 
 
-@pointwise(np.arcsinh, ints="float", inplace=True, aliases=("arcsinh",), complex=True)
+@pointwise(np.arcsinh, public=True, ints="float", inplace=True, aliases=("arcsinh",), complex=True)
 def asinh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic sine.
 
@@ -168,7 +168,7 @@ def asinh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arccosh, ints="float", inplace=True, aliases=("arccosh",), complex=True)
+@pointwise(np.arccosh, public=True, ints="float", inplace=True, aliases=("arccosh",), complex=True)
 def acosh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic cosine, at least 0; NaN below 1.
 
@@ -178,7 +178,7 @@ def acosh(self: Array, /) -> Array:
     """
 
 
-@pointwise(np.arctanh, ints="float", inplace=True, aliases=("arctanh",), complex=True)
+@pointwise(np.arctanh, public=True, ints="float", inplace=True, aliases=("arctanh",), complex=True)
 def atanh(self: Array, /) -> Array:
     """Return the inverse of the hyperbolic tangent; NaN outside [-1, 1].
 
@@ -195,7 +195,7 @@ atanh.grad(self=lambda g, self: g / (1 - self * self))
 # ---- degrees, and sine over angle ---------------------------------------------------------------
 
 
-@pointwise(ints="float", inplace=True, node="Deg2RadBackward0")
+@pointwise(public=True, ints="float", inplace=True, node="Deg2RadBackward0")
 def deg2rad(self: Array, /) -> Array:
     """Convert degrees to radians.
 
@@ -209,7 +209,7 @@ def deg2rad(self: Array, /) -> Array:
 deg2rad.grad(self=lambda g: g * (math.pi / 180))
 
 
-@pointwise(ints="float", inplace=True, node="Rad2DegBackward0")
+@pointwise(public=True, ints="float", inplace=True, node="Rad2DegBackward0")
 def rad2deg(self: Array, /) -> Array:
     """Convert radians to degrees.
 
@@ -224,7 +224,7 @@ rad2deg.grad(self=lambda g: g * (180 / math.pi))
 
 
 @special()
-@pointwise(ints="float", inplace=True, complex=True)
+@pointwise(public=True, ints="float", inplace=True, complex=True)
 def sinc(self: Array, /) -> Array:
     """Return ``sin(pi x) / (pi x)``, and 1 at 0.
 

@@ -79,7 +79,7 @@ summed = functools.partial(operation, numbers_first=True, fitted=_refuse_shape)
 # ---- a matrix plus a product of matrices --------------------------------------------------------
 
 
-@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_matrices", complex=True)
+@summed(public=True, inplace=True, autocast="lower", out=EXPECTED, complex=True)
 def addmm(self: Array, mat1: Array, mat2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat1 @ mat2)``.
 
@@ -111,7 +111,7 @@ addmm.grad(
 )
 
 
-@summed(inplace="function", out=EXPECTED, batch="added_vector", complex=True)
+@summed(public=True, inplace="function", out=EXPECTED, complex=True)
 def addmv(self: Array, mat: Array, vec: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * (mat @ vec)``.
 
@@ -152,7 +152,7 @@ addmv.grad(
 )
 
 
-@summed(inplace=True, batch="loop", complex=True, order="iterated")
+@summed(public=True, inplace=True, complex=True, order="iterated")
 def addr(self: Array, vec1: Array, vec2: Array, /, *, beta: float = 1, alpha: float = 1) -> Array:
     """Return ``beta * self + alpha * outer(vec1, vec2)``, in the promoted dtype.
 
@@ -201,7 +201,7 @@ def _batches(batch1: Array, batch2: Array) -> None:
             raise RuntimeError(f"{name} must be a 3D tensor")
 
 
-@summed(inplace=True, autocast="lower", out=EXPECTED, batch="added_stacks", complex=True)
+@summed(public=True, inplace=True, autocast="lower", out=EXPECTED, complex=True)
 def baddbmm(
     self: Array, batch1: Array, batch2: Array, /, *, beta: float = 1, alpha: float = 1
 ) -> Array:
@@ -245,10 +245,10 @@ baddbmm.grad(
 
 
 @summed(
+    public=True,
     inplace=True,
     autocast="lower",
     out=same_dtype("self and mat2 must have the same dtype, but got {out} and {result}"),
-    batch="loop",
     complex=True,
     fitted=resized,
 )

@@ -46,7 +46,7 @@ def _by_product(x1: Array, x2: Array) -> Array:
     return np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
 
 
-@operation(methods=False, node="CdistBackward0", batch="loop")
+@operation(node="CdistBackward0")
 def all_distances(x1: Array, x2: Array, /, p: float, compute_mode: str) -> Array:
     """Return the p-norms of the pairwise differences of rows."""
     if p == 2 and _large(x1, x2, compute_mode):
@@ -140,7 +140,7 @@ def cdist(
     return all_distances.function(x1, x2, float(p), compute_mode)
 
 
-@operation(methods=False, node="DistBackward0", batch="norm_of_difference", complex="given")
+@operation(node="DistBackward0", complex="given")
 def distance(self: Array, other: Array, /, p: float) -> Array:
     """Return the p-norm of the difference of two arrays."""
     gap = self - other
@@ -191,7 +191,7 @@ def _others(ndim: int, dim: int) -> tuple[int, ...]:
     return tuple(i for i in range(ndim) if i != axis)
 
 
-@operation(inplace=True, out=EXPECTED, batch="loop", complex="given")
+@operation(public=True, inplace=True, out=EXPECTED, complex="given")
 def renorm(self: Array, /, p: float, dim: int, maxnorm: float) -> Array:
     """Return a copy whose slices along a dimension have p-norms of at most ``maxnorm``.
 

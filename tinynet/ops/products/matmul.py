@@ -48,7 +48,7 @@ _OF_VECTORS = same_dtype("result dtype {out} does not match input dtype {result}
 # ---- the products -------------------------------------------------------------------------------
 
 
-@operation(autocast="lower", out=EXPECTED, batch="matrices", complex=True)
+@operation(public=True, autocast="lower", out=EXPECTED, complex=True)
 def mm(self: Array, mat2: Array, /) -> Array:
     """Multiply two matrices.
 
@@ -74,7 +74,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
 mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))
 
 
-@operation(autocast="lower", out=EXPECTED, batch="stacks", complex=True)
+@operation(public=True, autocast="lower", out=EXPECTED, complex=True)
 def bmm(self: Array, mat2: Array, /) -> Array:
     """Multiply two batches of matrices.
 
@@ -112,10 +112,10 @@ bmm.grad(self=lambda g, mat2: bmm(g, mat2.mT), mat2=lambda g, self: bmm(self.mT,
 
 
 @operation(
+    public=True,
     out=same_dtype(
         "addmv input tensors must have the same dtype, but got {out}, {result}, and {result}"
     ),
-    batch="matrix_vector",
     complex=True,
 )
 def mv(self: Array, vec: Array, /) -> Array:
@@ -143,7 +143,7 @@ def mv(self: Array, vec: Array, /) -> Array:
 mv.grad(self=lambda g, vec: g[:, None] * vec, vec=lambda g, self: mv(self.T, g))
 
 
-@operation(node="SqueezeBackward4", methods=False, batch="vector_matrix", complex=True)
+@operation(node="SqueezeBackward4", complex=True)
 def row_product(self: Array, mat2: Array, /) -> Array:
     """Multiply a vector, as a row, by a matrix: one operation, for speed."""
     if self.shape[0] != mat2.shape[0] or self.dtype != mat2.dtype or self.dtype.kind == "b":
@@ -154,7 +154,7 @@ def row_product(self: Array, mat2: Array, /) -> Array:
 row_product.grad(self=lambda g, mat2: mv(mat2, g), mat2=lambda g, self: self[:, None] * g)
 
 
-@operation(out=_OF_VECTORS, batch="vectors", complex=True)
+@operation(public=True, out=_OF_VECTORS, complex=True)
 def dot(self: Array, tensor: Array, /) -> Array:
     """Return the inner product of two vectors.
 
@@ -181,7 +181,7 @@ def dot(self: Array, tensor: Array, /) -> Array:
 dot.grad(self=lambda g, tensor: g * tensor, tensor=lambda g, self: g * self)
 
 
-@operation(out=_OF_VECTORS, batch="vectors", complex="given")
+@operation(public=True, out=_OF_VECTORS, complex="given")
 def vdot(self: Array, other: Array, /) -> Array:
     """Return the inner product of two vectors, with the conjugate of the first.
 
@@ -198,7 +198,7 @@ def vdot(self: Array, other: Array, /) -> Array:
 vdot.grad(self=lambda g, other: conjugate(g) * other, other=lambda g, self: g * self)
 
 
-@operation(node="UnsafeViewBackward0", methods=False, complex=True, order="")
+@operation(node="UnsafeViewBackward0", complex=True, order="")
 def unsafe_view(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Reshape an intermediate result: shares memory, but does not count as a view."""
     return self.reshape(shape)

@@ -59,7 +59,7 @@ def _along(op: Operation, function: np.ufunc, x: Array, dim: int, dtype: DtypeLi
 # ---- cumulative sums ----------------------------------------------------------------------------
 
 
-@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
+@operation(public=True, inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
 def cumsum(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative sum along a dimension; integers sum as int64.
 
@@ -79,7 +79,7 @@ cumsum.grad(
 # ---- linear recurrences, shared by the derivatives below ----------------------------------------
 
 
-@operation(methods=False, complex=True)
+@operation(complex=True)
 def recurrence(self: Array, start: Array, /, dim: int) -> Array:
     """Return ``y[k] = start[k] + self[k] * y[k - 1]`` along a dimension; ``self[0]`` is unused.
 
@@ -118,7 +118,7 @@ recurrence.grad(
 # ---- cumulative products ------------------------------------------------------------------------
 
 
-@operation(inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
+@operation(public=True, inplace=True, out=same_dtype(EXPECTED_TEXT, inside=True), complex=True)
 def cumprod(self: Array, /, dim: int, *, dtype: DtypeLike = None) -> Array:
     """Return the cumulative product along a dimension; integers multiply as int64.
 
@@ -148,7 +148,7 @@ cumprod.grad(
 # ---- cumulative logsumexp -----------------------------------------------------------------------
 
 
-@operation(out=_FOUND, complex=True)
+@operation(public=True, out=_FOUND, complex=True)
 def logcumsumexp(self: Array, /, dim: int) -> Array:
     """Return the logarithm of the cumulative sum of exponentials, without overflow.
 
@@ -203,7 +203,7 @@ def _running(self: Array, dim: int, extreme: np.ufunc) -> tuple[Array, Array]:
     return values, np.maximum.accumulate(np.where(new, place, 0), axis=axis)
 
 
-@operation(outputs=("values", "indices"), result=pair("cummax"), out=_FOUND)
+@operation(public=True, outputs=("values", "indices"), result=pair("cummax"), out=_FOUND)
 def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the cumulative maximum along a dimension, and its indices.
 
@@ -214,7 +214,7 @@ def cummax(self: Array, /, dim: int) -> tuple[Array, Array]:
     return _running(self, dim, np.maximum)
 
 
-@operation(outputs=("values", "indices"), result=pair("cummin"), out=_FOUND)
+@operation(public=True, outputs=("values", "indices"), result=pair("cummin"), out=_FOUND)
 def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the cumulative minimum along a dimension, and its indices.
 

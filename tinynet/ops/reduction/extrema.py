@@ -56,7 +56,7 @@ def _like(x: Any, g: Any) -> Any:
 # ---- values -------------------------------------------------------------------------------------
 
 
-@operation(out=_MATCHING, batch="reduction")
+@operation(public=True, out=_MATCHING)
 def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     """Return the maximum over the given dimensions; all by default.
 
@@ -70,7 +70,7 @@ def amax(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     return largest(self, axis=axes_of(dim, self.ndim, "amax", False), keepdims=keepdim)
 
 
-@operation(out=_MATCHING, batch="reduction")
+@operation(public=True, out=_MATCHING)
 def amin(self: Array, /, dim: Dims = (), keepdim: bool = False) -> Array:
     """Return the minimum over the given dimensions; all by default.
 
@@ -88,14 +88,14 @@ amax.grad(self=shared)
 amin.grad(self=shared)
 
 
-@operation(node="MaxBackward1", methods=False, batch="amax")
+@operation(node="MaxBackward1")
 def max_all(self: Array, /) -> Array:
     """Return the maximum of all elements."""
     nonempty("max", self, None)
     return largest(self, axis=None)
 
 
-@operation(node="MinBackward1", methods=False, batch="amin")
+@operation(node="MinBackward1")
 def min_all(self: Array, /) -> Array:
     """Return the minimum of all elements."""
     nonempty("min", self, None)
@@ -155,13 +155,13 @@ def put_back(
     return gather_sum(g, indices, self_shape, dim)
 
 
-@operation(outputs=("values", "indices"), node="MaxBackward0", result=pair("max"), methods=False)
+@operation(outputs=("values", "indices"), node="MaxBackward0", result=pair("max"))
 def max_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the maxima along a dimension, and the index of the first of each."""
     return _along("max", self, dim, keepdim, largest, np.argmax)
 
 
-@operation(outputs=("values", "indices"), node="MinBackward0", result=pair("min"), methods=False)
+@operation(outputs=("values", "indices"), node="MinBackward0", result=pair("min"))
 def min_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the minima along a dimension, and the index of the first of each."""
     return _along("min", self, dim, keepdim, smallest, np.argmin)
@@ -219,7 +219,7 @@ class MinAndMax(NamedTuple):
         return f"tinynet.return_types.aminmax(\nmin={self[0]!r},\nmax={self[1]!r})"
 
 
-@operation(outputs=("min", "max"), differentiable=2, result=MinAndMax, methods=False)
+@operation(outputs=("min", "max"), differentiable=2, result=MinAndMax)
 def aminmax(self: Array, /, dim: int | None, keepdim: bool) -> tuple[Array, Array]:
     """Return the minima and maxima."""
     if dim is None and self.size == 0:
@@ -274,7 +274,7 @@ def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any)
     return find(self, axis=axis, keepdims=keepdim)
 
 
-@operation(out=EXPECTED)
+@operation(public=True, out=EXPECTED)
 def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the index of the first maximum, along a dimension or in the flattened tensor.
 
@@ -285,7 +285,7 @@ def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Arr
     return _index_of("argmax", self, dim, keepdim, np.argmax)
 
 
-@operation(out=EXPECTED)
+@operation(public=True, out=EXPECTED)
 def argmin(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Array:
     """Return the index of the first minimum, along a dimension or in the flattened tensor.
 

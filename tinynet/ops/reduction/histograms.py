@@ -58,7 +58,7 @@ def _bins_of(values: Array, edges: Array) -> tuple[Array, Array]:
 # ---- counts -------------------------------------------------------------------------------------
 
 
-@operation(out=same_dtype(_OTHER_DTYPE.format("hist")), batch="loop")
+@operation(public=True, out=same_dtype(_OTHER_DTYPE.format("hist")))
 def histc(self: Array, /, bins: int = 100, min: float = 0, max: float = 0) -> Array:
     """Count the elements in ``bins`` equal bins from ``min`` to ``max``.
 

@@ -65,7 +65,7 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
 
 
 @special()
-@operation(out=EXPECTED, complex="given")
+@operation(public=True, out=EXPECTED, complex="given")
 def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the exponentials divided by their sum along a dimension.
 
@@ -90,7 +90,7 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     return powers
 
 
-@operation(methods=False, node="SoftmaxBackwardDataBackward0")
+@operation(node="SoftmaxBackwardDataBackward0")
 def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
     """Return the gradient of softmax: ``y * (g - sum(g * y))``."""
     axis = axis_of(dim, self.ndim)
@@ -113,7 +113,7 @@ softmax_backward.grad(
 
 
 @special()
-@operation(node="LogSoftmaxBackward0", out=EXPECTED, complex="given")
+@operation(public=True, node="LogSoftmaxBackward0", out=EXPECTED, complex="given")
 def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     """Return the logarithm of softmax, accurate even where softmax is close to 0.
 
@@ -138,7 +138,7 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
     return shifted
 
 
-@operation(methods=False, node="LogSoftmaxBackwardDataBackward0")
+@operation(node="LogSoftmaxBackwardDataBackward0")
 def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
     """Return the gradient of log_softmax: ``g - exp(y) * sum(g)``."""
     axis = axis_of(dim, self.ndim)
@@ -159,7 +159,7 @@ log_softmax_backward.grad(
 
 
 @special()
-@operation(batch="reduction", complex=True)
+@operation(public=True, complex=True)
 def logsumexp(self: Array, /, dim: Dims, keepdim: bool = False) -> Array:
     """Return the logarithm of the sum of exponentials over the dimensions, without overflow.
 

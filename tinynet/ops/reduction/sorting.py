@@ -38,6 +38,7 @@ def _order(self: Array, dim: int, descending: bool) -> Array:
 
 
 @operation(
+    public=True,
     outputs=("values", "indices"),
     node="SortBackward0",
     result=pair("sort"),
@@ -60,7 +61,7 @@ def sort(
     return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
 
 
-@operation(order="preserved")
+@operation(public=True, order="preserved")
 def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Return the indices that sort the elements along a dimension.
 
@@ -133,7 +134,13 @@ def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
     return np.take(_order(self, axis, largest), range(k), axis)
 
 
-@operation(outputs=("values", "indices"), node="TopkBackward0", result=pair("topk"), out=EXPECTED)
+@operation(
+    public=True,
+    outputs=("values", "indices"),
+    node="TopkBackward0",
+    result=pair("topk"),
+    out=EXPECTED,
+)
 def topk(
     self: Array, /, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
@@ -171,6 +178,7 @@ def _chosen(self: Array, place: Array, axis: int, keepdim: bool) -> tuple[Array,
 
 
 @operation(
+    public=True,
     outputs=("values", "indices"),
     result=pair("kthvalue"),
     out=same_dtype(
@@ -234,32 +242,25 @@ def _middle_of_all(name: str, self: Array, skip: bool) -> Array:
     return _middle(name, self.reshape(-1), 0, False, skip)[0]
 
 
-@operation(node="MedianBackward0", methods=False, batch="median_dim")
+@operation(node="MedianBackward0")
 def median_all(self: Array, /) -> Array:
     """Return the median of all elements."""
     return _middle_of_all("median", self, False)
 
 
-@operation(node="NanmedianBackward0", methods=False, batch="nanmedian_dim")
+@operation(node="NanmedianBackward0")
 def nanmedian_all(self: Array, /) -> Array:
     """Return the median of all elements, ignoring NaN."""
     return _middle_of_all("nanmedian", self, True)
 
 
-@operation(
-    outputs=("values", "indices"), node="MedianBackward1", result=pair("median"), methods=False
-)
+@operation(outputs=("values", "indices"), node="MedianBackward1", result=pair("median"))
 def median_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the medians along a dimension, and their indices."""
     return _middle("median", self, dim, keepdim, False)
 
 
-@operation(
-    outputs=("values", "indices"),
-    node="NanmedianBackward1",
-    result=pair("nanmedian"),
-    methods=False,
-)
+@operation(outputs=("values", "indices"), node="NanmedianBackward1", result=pair("nanmedian"))
 def nanmedian_dim(self: Array, /, dim: int, keepdim: bool = False) -> tuple[Array, Array]:
     """Return the medians along a dimension, ignoring NaN, and their indices."""
     return _middle("median", self, dim, keepdim, True)
@@ -317,6 +318,7 @@ def _order_around_nan(row: Array) -> Array:
 
 
 @operation(
+    public=True,
     outputs=("values", "indices"),
     result=pair("mode"),
     out=same_dtype(

@@ -228,7 +228,7 @@ def _of_mean(g: Any, shape: tuple[int, ...], dim: Dims, keepdim: bool) -> Any:
     return spread(g / max(count_of(shape, dim), 1), shape, dim, keepdim)
 
 
-@operation(node="VarBackward0", methods=False, batch="reduction", complex="given")
+@operation(node="VarBackward0", complex="given")
 def variance(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the variance over dimensions."""
     return _moments(self, dim, correction, keepdim)[0]
@@ -241,7 +241,7 @@ variance.grad(
 )
 
 
-@operation(node="StdBackward0", methods=False, batch="reduction", complex="given")
+@operation(node="StdBackward0", complex="given")
 def deviation(self: Array, /, dim: Dims, correction: float, keepdim: bool) -> Array:
     """Return the standard deviation over dimensions; its subgradient at zero is zero."""
     return _moments(self, dim, correction, keepdim, root=True)[0]
@@ -254,14 +254,7 @@ deviation.grad(
 )
 
 
-@operation(
-    outputs=("var", "mean"),
-    differentiable=2,
-    node="VarMeanBackward0",
-    methods=False,
-    batch="reduction",
-    complex="given",
-)
+@operation(outputs=("var", "mean"), differentiable=2, node="VarMeanBackward0", complex="given")
 def variance_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -277,14 +270,7 @@ variance_mean.grad(
 )
 
 
-@operation(
-    outputs=("std", "mean"),
-    differentiable=2,
-    node="StdMeanBackward0",
-    methods=False,
-    batch="reduction",
-    complex="given",
-)
+@operation(outputs=("std", "mean"), differentiable=2, node="StdMeanBackward0", complex="given")
 def deviation_mean(
     self: Array, /, dim: Dims, correction: float, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -409,7 +395,7 @@ def std_mean() -> tuple[Tensor, Tensor]:
 # ---- norms --------------------------------------------------------------------------------------
 
 
-@operation(node="LinalgVectorNormBackward0", methods=False, batch="reduction", complex="given")
+@operation(node="LinalgVectorNormBackward0", complex="given")
 def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     """Return the p-norm over dimensions."""
     axes = axes_of(dim, self.ndim)

@@ -89,7 +89,7 @@ def _mean_kind(array: Array, dtype: Any) -> np.dtype[Any]:
 # ---- sums and means -----------------------------------------------------------------------------
 
 
-@operation(node="SumBackward0", methods=False, batch="sum_dims", complex=True, order="")
+@operation(node="SumBackward0", complex=True, order="")
 def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the sum of all elements."""
     return sums(self, None, False, dtype)
@@ -98,7 +98,7 @@ def sum_all(self: Array, /, dtype: DtypeLike = None) -> Array:
 sum_all.grad(self=lambda g, self_shape: expand(g, self_shape))
 
 
-@operation(node="SumBackward1", methods=False, batch="reduction", complex=True)
+@operation(node="SumBackward1", complex=True)
 def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions."""
     return sums(self, axes_of(dim, self.ndim, "sum"), keepdim, dtype)
@@ -131,7 +131,7 @@ def sum(
     return sum_dims.function(self, dim, keepdim, dtype)
 
 
-@operation(node="MeanBackward0", methods=False, batch="mean_dims", complex=True, order="")
+@operation(node="MeanBackward0", complex=True, order="")
 def mean_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the mean of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -147,7 +147,7 @@ mean_all.recorded["self"] = (  # in PyTorch's order
 )
 
 
-@operation(node="MeanBackward1", methods=False, batch="reduction", complex=True)
+@operation(node="MeanBackward1", complex=True)
 def mean_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the means over dimensions."""
     if self.dtype is HALF and dtype is None:
@@ -198,7 +198,7 @@ def mean(
 # ---- ignoring NaN -------------------------------------------------------------------------------
 
 
-@operation(node="NansumBackward0", methods=False, batch="reduction")
+@operation(node="NansumBackward0")
 def nansum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the sums over dimensions, ignoring NaN."""
     if dtypes.is_floating(self.dtype):
@@ -251,7 +251,7 @@ def nanmean(
 # ---- products -----------------------------------------------------------------------------------
 
 
-@operation(node="ProdBackward0", methods=False, autocast="float32", batch="prod_dim", complex=True)
+@operation(node="ProdBackward0", autocast="float32", complex=True)
 def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
     if self.dtype is HALF and dtype is None:
@@ -264,7 +264,7 @@ prod_all.grad(
 )
 
 
-@operation(node="ProdBackward1", methods=False, autocast="float32", complex=True)
+@operation(node="ProdBackward1", autocast="float32", complex=True)
 def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike = None) -> Array:
     """Return the products over one dimension."""
     axes = axes_of(dim, self.ndim)
@@ -340,7 +340,7 @@ def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Arr
     return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)
 
 
-@operation(out=_BOOLEAN, batch="reduction", complex="given")
+@operation(public=True, out=_BOOLEAN, complex="given")
 def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where all elements are nonzero, over the given dimensions or all.
 
@@ -351,7 +351,7 @@ def all(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     return _truth("all", self, dim, keepdim, np.logical_and.reduce)
 
 
-@operation(out=_BOOLEAN, batch="reduction", complex="given")
+@operation(public=True, out=_BOOLEAN, complex="given")
 def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
     """Return True where any element is nonzero, over the given dimensions or all.
 

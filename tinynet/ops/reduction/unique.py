@@ -128,7 +128,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, 
 # ---- counts -------------------------------------------------------------------------------------
 
 
-@operation(batch="reduction", complex="given")
+@operation(public=True, complex="given")
 def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
     """Count the nonzero elements over the given dimensions; all by default.
 
@@ -183,7 +183,7 @@ def _chosen(name: str, node: str) -> Any:
         return values
 
     chosen.__name__ = f"{name}_values"
-    declare = operation(methods=False, node=node, batch="loop", order="")
+    declare = operation(node=node, order="")
     return declare(chosen).grad(self=no_derivative(name)).function
 
 

@@ -20,7 +20,7 @@ from tinynet.ops.shaping.views import axis_of, expand, reshape, transpose
 # ---- a view ------------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="DiagonalBackwardBackward0", complex=True)
+@operation(node="DiagonalBackwardBackward0", complex=True)
 def diagonal_embed(
     self: Array, /, shape: tuple[int, ...], offset: int, dim1: int, dim2: int
 ) -> Array:
@@ -35,7 +35,7 @@ def diagonal_embed(
 diagonal_embed.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
 
 
-@view(methods=False, node="DiagonalBackward0")
+@view(node="DiagonalBackward0")
 def diagonal_view(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
     """Return a view of a diagonal."""
     found = np.diagonal(self, offset, axis_of(dim1, self.ndim), axis_of(dim2, self.ndim))
@@ -59,7 +59,7 @@ def diagonal(x: Any, offset: int, dim1: int, dim2: int) -> Any:
 # ---- diagonals ----------------------------------------------------------------------------------
 
 
-@operation(autocast="float32", batch="loop", complex=True)
+@operation(public=True, autocast="float32", complex=True)
 def trace(self: Array, /) -> Array:
     """Return the sum of the diagonal of a matrix; integers sum as int64.
 
@@ -86,7 +86,7 @@ def _along_diagonal(g: Any, shape: tuple[int, ...]) -> Any:
 trace.grad(self=lambda g, self_shape: _along_diagonal(g, self_shape))
 
 
-@operation(methods=False, node="DiagonalBackward0_copy", complex=True)
+@operation(node="DiagonalBackward0_copy", complex=True)
 def diagonal_copy(self: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     """Return a copy of a diagonal."""
     return np.diagonal(self, offset, dim1, dim2).copy()
@@ -97,7 +97,7 @@ diagonal_copy.grad(
 )
 
 
-@operation(methods=False, node="DiagEmbedBackward0", batch="inserted", complex=True)
+@operation(node="DiagEmbedBackward0", complex=True)
 def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
     """Embed the last dimension in the diagonal of two new dimensions."""
     n = self.shape[-1] + abs(offset)
@@ -181,7 +181,7 @@ def _corners(shapes: Sequence[tuple[int, ...]]) -> Iterator[tuple[slice, slice]]
         row, column = row + height, column + width
 
 
-@sequence(methods=False, node="BlockDiagBackward0", batch="loop")
+@sequence(node="BlockDiagBackward0")
 def blocks(tensors: list[Array], /) -> Array:
     """Return the block-diagonal matrix of an array of matrices."""
     places = list(_corners([a.shape for a in tensors]))

@@ -15,7 +15,7 @@ from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
 
 
-@operation(methods=False, node="FlipBackward0", complex=True, order="preserved")
+@operation(node="FlipBackward0", complex=True, order="preserved")
 def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
     """Reverse the order along the dimensions."""
     axes = [axis_of(d, self.ndim) for d in dims]
@@ -28,7 +28,7 @@ def flip_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
 flip_dims.grad(self=lambda g, dims: flip_dims(g, dims))
 
 
-@operation(methods=False, node="RollBackward0", complex=True)
+@operation(node="RollBackward0", complex=True)
 def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | None) -> Array:
     """Roll along the dimensions; for None, along the flattened tensor."""
     if dims and not self.ndim:
@@ -40,7 +40,7 @@ def roll_dims(self: Array, /, shifts: tuple[int, ...], dims: tuple[int, ...] | N
 roll_dims.grad(self=lambda g, shifts, dims: roll_dims(g, tuple(-s for s in shifts), dims))
 
 
-@operation(methods=False, node="RepeatBackward0", batch="repeated", complex=True)
+@operation(node="RepeatBackward0", complex=True)
 def repeat_dims(self: Array, /, repeats: tuple[int, ...]) -> Array:
     """Repeat along each dimension."""
     if len(repeats) < self.ndim:
@@ -66,7 +66,7 @@ def _unrepeat(g: Any, shape: tuple[int, ...], repeats: tuple[int, ...]) -> Any:
     return pairs.sum(tuple(range(0, 2 * len(shape), 2)))  # both arrays and tensors have ``sum``
 
 
-@operation(inplace=True, out=EXPECTED, batch="leading", complex=True)
+@operation(public=True, inplace=True, out=EXPECTED, complex=True)
 def tril(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and below a diagonal, with zeros elsewhere.
 
@@ -86,7 +86,7 @@ def tril(self: Array, /, diagonal: int = 0) -> Array:
 tril.grad(self=lambda g, diagonal: tril(g, diagonal))
 
 
-@operation(inplace=True, out=EXPECTED, batch="leading", complex=True)
+@operation(public=True, inplace=True, out=EXPECTED, complex=True)
 def triu(self: Array, /, diagonal: int = 0) -> Array:
     """Return the part on and above a diagonal, with zeros elsewhere.
 
@@ -106,7 +106,7 @@ def triu(self: Array, /, diagonal: int = 0) -> Array:
 triu.grad(self=lambda g, diagonal: triu(g, diagonal))
 
 
-@operation(batch="elementwise", complex=True, order="")
+@operation(public=True, complex=True, order="")
 def clone(self: Array, /, *, memory_format: Any = None) -> Array:
     """Return a copy with the same autograd history.
 

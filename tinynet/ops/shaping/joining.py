@@ -46,7 +46,7 @@ def _axis(dim: int, ndim: int) -> int:
     return dim % ndim
 
 
-@sequence(methods=False, order="", autocast="widest", aliases=("concat", "concatenate"))
+@sequence(order="", autocast="widest", aliases=("concat", "concatenate"))
 def cat(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along an existing dimension.
 
@@ -92,7 +92,7 @@ def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, 
 cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
 
 
-@sequence(methods=False, order="", autocast="widest", batch="inserted")
+@sequence(order="", autocast="widest")
 def stack(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along a new dimension.
 

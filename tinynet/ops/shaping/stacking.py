@@ -192,7 +192,7 @@ def flipud(self: Tensor) -> Tensor:
     return flipping.flip_dims.function(self, (0,))
 
 
-@operation(complex=True, order="")
+@operation(public=True, complex=True, order="")
 def rot90(self: Array, /, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
     """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy.
 

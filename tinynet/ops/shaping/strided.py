@@ -23,7 +23,7 @@ Ints = tuple[int, ...]
 
 
 @copied("tn.unfold_copy(x, 1, 1, 1)", [[[1.0], [2.0]]])
-@view()
+@view(public=True)
 def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
     """Return a view of all windows of ``size`` elements along a dimension, ``step`` apart.
 
@@ -54,7 +54,7 @@ def unfold(self: Array, /, dimension: int, size: int, step: int) -> Array:
     )
 
 
-@operation(methods=False, node="UnfoldBackwardBackward0", complex=True)
+@operation(node="UnfoldBackwardBackward0", complex=True)
 def windows_summed(self: Array, /, shape: Ints, dimension: int, size: int, step: int) -> Array:
     """Sum the windows into zeros of ``shape``: the derivative of ``unfold``."""
     if not shape:
@@ -97,7 +97,7 @@ def steps_of(array: Array) -> Ints:
     return tuple(s // array.itemsize for s in array.strides)
 
 
-@view(methods=False, node="AsStridedBackward0", batch="loop")
+@view(node="AsStridedBackward0")
 def strided(self: Array, /, size: Ints, stride: Ints, start: int, steps: Ints) -> Array:
     """Return a view of the memory, ``start`` elements after the beginning of ``self``.
 
@@ -136,7 +136,7 @@ def _moved(source: Array, at: Array, to: Array, shared: Array) -> Array:
     return memory[to - low]
 
 
-@operation(methods=False, complex=True)
+@operation(complex=True)
 def strided_sum(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
@@ -145,7 +145,7 @@ def strided_sum(
     return _moved(self, _offsets(size, stride, start), own, own)
 
 
-@operation(methods=False, complex=True)
+@operation(complex=True)
 def strided_copy(
     self: Array, /, shape: Ints, steps: Ints, size: Ints, stride: Ints, start: int
 ) -> Array:
@@ -253,7 +253,7 @@ def as_strided_(
 # ---- in another dtype ---------------------------------------------------------------------------
 
 
-@view(methods=False, batch="loop")
+@view()
 def viewed_as(self: Array, /, kind: Any) -> Array:
     """Return a view of the same bytes as another dtype."""
     if kind.itemsize != self.itemsize:

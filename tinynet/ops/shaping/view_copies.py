@@ -17,7 +17,7 @@ from tinynet.ops.arguments import EXPECTED, keywords, refuse_others
 F = TypeVar("F")
 
 
-@operation(node="CloneBackward0", methods=False, batch="elementwise", complex=True, order="")
+@operation(node="CloneBackward0", complex=True, order="")
 def contiguous_copy(self: Array, /, wanted: Any = layouts.contiguous_format) -> Array:
     """Return a copy in row-major order or another memory format."""
     if wanted is layouts.contiguous_format:

@@ -31,7 +31,7 @@ def _replaced(self: Array, src: Array, index: Any) -> Array:
     return whole
 
 
-@operation(complex=True, order="in_memory")
+@operation(public=True, complex=True, order="in_memory")
 def select_scatter(self: Array, src: Array, /, dim: int, index: int) -> Array:
     """Return a copy with one slice replaced by ``src``.
 
@@ -51,7 +51,7 @@ select_scatter.grad(
 )
 
 
-@operation(out=EXPECTED, complex=True, order="in_memory")
+@operation(public=True, out=EXPECTED, complex=True, order="in_memory")
 def slice_scatter(
     self: Array,
     src: Array,
@@ -88,7 +88,7 @@ slice_scatter.grad(
 )
 
 
-@operation(complex=True, order="in_memory")
+@operation(public=True, complex=True, order="in_memory")
 def diagonal_scatter(
     self: Array, src: Array, /, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:

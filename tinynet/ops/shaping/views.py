@@ -75,7 +75,7 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 
 
-@operation(methods=False, batch="embedded", complex=True)
+@operation(complex=True)
 def embed(self: Array, /, shape: tuple[int, ...], index: tuple[Any, ...]) -> Array:
     """Return zeros of ``shape`` with ``self`` at ``index``: the derivative of a selection."""
     whole = np.zeros(shape, self.dtype)
@@ -88,7 +88,7 @@ embed.grad(self=lambda g, index: g[index])
 # ---- views --------------------------------------------------------------------------------------
 
 
-@view(node="AliasBackward0", methods=False, batch="elementwise")
+@view(node="AliasBackward0", order="iterated")
 def alias(self: Array, /) -> Array:
     """Return a view of the entire tensor."""
     return self[...]
@@ -97,7 +97,7 @@ def alias(self: Array, /) -> Array:
 alias.grad(self=lambda g: g)
 
 
-@view(node="ViewBackward0", methods=False)
+@view(node="ViewBackward0")
 def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view with another shape."""
     try:
@@ -112,7 +112,7 @@ def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
 view_as_shape.grad(self=lambda g, self_shape: reshape(g, self_shape))
 
 
-@operation(node="UnsafeViewBackward0", methods=False, complex=True)
+@operation(node="UnsafeViewBackward0", complex=True)
 def reshape_copy(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a copy with another shape, where no view is possible."""
     return np.array(self, order="C").reshape(shape)
@@ -134,7 +134,7 @@ def reshape(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 @copied("tn.transpose_copy(x, 0, 1)", [[1.0], [2.0]])
-@view(aliases=("swapdims",))
+@view(public=True, aliases=("swapdims",))
 def transpose(self: Array, /, dim0: int, dim1: int) -> Array:
     """Return a view with two dimensions swapped.
 
@@ -156,7 +156,7 @@ transpose.grad(self=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 
 
 @copied("tn.t_copy(x)", [[1.0], [2.0]])
-@view(batch="transposed")
+@view(public=True)
 def t(self: Array, /) -> Array:
     """Transpose a matrix; vectors and scalars stay. More dimensions raise RuntimeError.
 
@@ -173,7 +173,7 @@ def t(self: Array, /) -> Array:
 t.grad(self=lambda g: t(g))
 
 
-@view(methods=False, node="PermuteBackward0", batch="permuted")
+@view(node="PermuteBackward0")
 def permute_dims(self: Array, /, dims: tuple[int, ...]) -> Array:
     """Return a view with the dimensions in another order."""
     if len(dims) != self.ndim:
@@ -198,7 +198,7 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(i) for i in range(len(order)))
 
 
-@view(methods=False, node="ExpandBackward0", batch="expanded")
+@view(node="ExpandBackward0")
 def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view in which dimensions of length 1 repeat without copying."""
     new = len(shape) - self.ndim
@@ -245,7 +245,7 @@ def _with_ones(g: Any, self_shape: tuple[int, ...]) -> Any:
 
 
 @copied("tn.unsqueeze_copy(x, 0)", [[[1.0, 2.0]]])
-@view(batch="inserted")
+@view(public=True)
 def unsqueeze(self: Array, /, dim: int) -> Array:
     """Return a view with a new dimension of length 1 at ``dim``.
 
@@ -259,7 +259,7 @@ def unsqueeze(self: Array, /, dim: int) -> Array:
 unsqueeze.grad(self=_with_ones)
 
 
-@view(methods=False, node="SqueezeBackward0", batch="all_squeezed")
+@view(node="SqueezeBackward0")
 def squeeze_all(self: Array, /) -> Array:
     """Return a view without dimensions of length 1."""
     return np.squeeze(self)[...]
@@ -268,7 +268,7 @@ def squeeze_all(self: Array, /) -> Array:
 squeeze_all.grad(self=_with_ones)
 
 
-@view(methods=False, node="SqueezeBackward1")
+@view(node="SqueezeBackward1")
 def squeeze_dim(self: Array, /, dim: int) -> Array:
     """Return a view without the dimension if its length is 1."""
     axis = axis_of(dim, self.ndim)
@@ -278,7 +278,7 @@ def squeeze_dim(self: Array, /, dim: int) -> Array:
 squeeze_dim.grad(self=_with_ones)
 
 
-@view(methods=False, node="SqueezeBackward2")
+@view(node="SqueezeBackward2")
 def squeeze_dims(self: Array, /, dim: tuple[int, ...]) -> Array:
     """Return a view without the given dimensions of length 1."""
     axes = tuple(axis_of(d, self.ndim) for d in dim)
@@ -289,7 +289,7 @@ squeeze_dims.grad(self=_with_ones)
 
 
 @copied("tn.select_copy(x, 1, 0)", [1.0], out=True)
-@view()
+@view(public=True)
 def select(self: Array, /, dim: int, index: int) -> Array:
     """Return a view of one slice, without its dimension.
 
@@ -319,7 +319,7 @@ derivative(
 )
 
 
-@view(methods=False, node="SliceBackward0")
+@view(node="SliceBackward0")
 def cut(self: Array, /, dim: int, part: slice) -> Array:
     """Return a view of a range of one dimension."""
     return self[(slice(None),) * dim + (part,)]
@@ -341,7 +341,7 @@ def slice_(
 
 
 @copied("tn.unbind_copy(x)[0]", [1.0, 2.0])
-@view(many=True)
+@view(public=True, many=True)
 def unbind(self: Array, /, dim: int = 0) -> list[Array]:
     """Return views of all slices along a dimension, like iteration over the tensor.
 
@@ -359,7 +359,7 @@ def unbind(self: Array, /, dim: int = 0) -> list[Array]:
 unbind.grad(self=lambda g, dim: together(g, axis_of(dim, g[0].ndim + 1)))
 
 
-@view(many=True, methods=False, node="SplitBackward0")
+@view(many=True, node="SplitBackward0")
 def split_at(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
     """Return views of consecutive ranges of one dimension."""
     before = (slice(None),) * dim
@@ -369,7 +369,7 @@ def split_at(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
 split_at.grad(self=lambda g, dim: cat(g, dim))
 
 
-@view(many=True, methods=False, node="SplitWithSizesBackward0")
+@view(many=True, node="SplitWithSizesBackward0")
 def split_in_sizes(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
     """Return views of consecutive ranges of one dimension."""
     return split_at.kernel(self, starts, dim)
@@ -380,7 +380,7 @@ split_in_sizes.grad(self=lambda g, dim: cat(g, dim))
 # ---- the views of in-place methods --------------------------------------------------------------
 
 
-@view(methods=False, node="SqueezeBackward3", batch="all_squeezed")
+@view(node="SqueezeBackward3")
 def squeezed(self: Array, /) -> Array:
     """Return the view that ``squeeze_()`` makes."""
     return squeeze_all.kernel(self)
@@ -389,7 +389,7 @@ def squeezed(self: Array, /) -> Array:
 squeezed.grad(self=_with_ones)
 
 
-@view(methods=False, node="SqueezeBackward4")
+@view(node="SqueezeBackward4")
 def squeezed_dim(self: Array, /, dim: int) -> Array:
     """Return the view that ``squeeze_(dim)`` makes."""
     return squeeze_dim.kernel(self, dim)

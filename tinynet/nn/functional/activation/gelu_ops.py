@@ -114,7 +114,7 @@ def _normal(x: Array) -> Array:
     return below
 
 
-@pointwise(methods=False, node="GeluBackward0", hidden=("below",))
+@pointwise(node="GeluBackward0", hidden=("below",))
 def gelu(self: Array, /) -> tuple[Array, Array]:
     """Return x times the standard normal distribution function of x."""
     if _floating(self).dtype != np.float64:
@@ -149,7 +149,7 @@ derivative(
 )
 
 
-@pointwise(methods=False, node="GeluBackward0")
+@pointwise(node="GeluBackward0")
 def gelu_tanh(self: Array, /) -> Array:
     """Return the approximation of ``gelu`` by tanh."""
     x = _floating(self)

@@ -51,7 +51,7 @@ def _flat(g: Any) -> Any:
 # array, of less than a vector, give the incoming gradient for all.)
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def leaky_relu(self: Array, /, negative_slope: float) -> Array:
     """Return x above 0 and ``negative_slope * x`` below."""
@@ -70,7 +70,7 @@ leaky_relu.grad(
 derivative(leaky_relu, "LeakyReluBackwardBackward0", self=_flat)
 
 
-@pointwise(methods=False, node="PreluKernelBackward0")
+@pointwise(node="PreluKernelBackward0")
 def prelu(self: Array, weight: Array, /) -> Array:
     """Return x above 0 and ``weight * x`` below."""
     return pick(self > 0, self, weight * self)
@@ -94,7 +94,7 @@ derivative(
 )
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
     """Return x clamped to ``[min_val, max_val]``."""
@@ -112,7 +112,7 @@ hardtanh.grad(
 derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def hardsigmoid(self: Array, /) -> Array:
     """Return ``x / 6 + 1 / 2`` clamped to [0, 1]."""
@@ -124,7 +124,7 @@ hardsigmoid.grad(
 )
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def hardswish(self: Array, /) -> Array:
     """Return x times ``hardsigmoid(x)``."""
@@ -143,7 +143,7 @@ derivative(
 )
 
 
-@pointwise(methods=False)
+@pointwise()
 def threshold(self: Array, /, threshold: float, value: float) -> Array:
     """Return x above the threshold and ``value`` elsewhere."""
     return pick(self <= threshold, np.asarray(value).astype(self.dtype), self)
@@ -158,7 +158,7 @@ def _shrink_grad(g: Any, self: Any, lambd: float) -> Any:
     return where((self < -lambd) | (self > lambd), g, 0.0)
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def hardshrink(self: Array, /, lambd: float) -> Array:
     """Return x outside ``[-lambd, lambd]`` and 0 inside."""
@@ -170,7 +170,7 @@ hardshrink.grad(self=_shrink_grad)
 derivative(hardshrink, "HardshrinkBackwardBackward0", self=_flat)
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def softshrink(self: Array, /, lambd: float) -> Array:
     """Return x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``."""
@@ -187,7 +187,7 @@ softshrink.grad(self=_shrink_grad)
 derivative(softshrink, "SoftshrinkBackwardBackward0", self=_flat)
 
 
-@pointwise(methods=False)
+@pointwise()
 def rrelu_with_noise(self: Array, noise: Array, /) -> Array:
     """Return x times its slope; the slopes are 1 above 0 and drawn (or their mean) below."""
     return self * noise
@@ -198,7 +198,7 @@ rrelu_with_noise.grad(self=lambda g, noise: g * noise)
 # ---- exponential and logistic -------------------------------------------------------------------
 
 
-@pointwise(methods=False, node="EluBackwardBackward0")
+@pointwise(node="EluBackwardBackward0")
 @threads.blockwise
 def elu_backward(
     grad_output: Array, self: Array, /, alpha: float, scale: float, input_scale: float
@@ -223,7 +223,7 @@ elu_backward.grad(
 )
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def elu(self: Array, /, alpha: float, scale: float, input_scale: float) -> Array:
     """Return ``scale * x`` above 0 and ``scale * alpha * (exp(input_scale * x) - 1)`` below."""
@@ -241,7 +241,7 @@ elu.grad(
 )
 
 
-@pointwise(methods=False, node="CeluBackward0")
+@pointwise(node="CeluBackward0")
 @threads.blockwise
 def celu(self: Array, /, alpha: float) -> Array:
     """Return x above 0 and ``alpha * (exp(x / alpha) - 1)`` below."""
@@ -254,7 +254,7 @@ def celu(self: Array, /, alpha: float) -> Array:
 celu.grad(self=lambda g, self, alpha: elu_backward(g, self, alpha, 1.0, 1 / alpha))
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def softplus(self: Array, /, beta: float, threshold: float) -> Array:
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``."""
@@ -281,7 +281,7 @@ def _softplus_second(g: Any, grad_output: Any, self: Any, beta: float, threshold
 derivative(softplus, "SoftplusBackwardBackward0", self=_softplus_second)
 
 
-@pointwise(methods=False, node="LogSigmoidBackward0")
+@pointwise(node="LogSigmoidBackward0")
 @threads.blockwise
 def log_sigmoid(self: Array, /) -> Array:
     """Return the logarithm of the logistic function, exact for large negative x."""
@@ -300,7 +300,7 @@ def _log_sigmoid_second(g: Any, grad_output: Any, self: Any) -> Any:
 derivative(log_sigmoid, "LogSigmoidBackwardBackward0", self=_log_sigmoid_second)
 
 
-@pointwise(methods=False, complex=True)
+@pointwise(complex=True)
 @threads.blockwise
 def silu(self: Array, /) -> Array:
     """Return x times the logistic function of x."""
@@ -335,7 +335,7 @@ def _log1p_exp(x: Array) -> Array:
     return np.maximum(x, _zero(x)) + np.log1p(np.exp(-np.abs(x)))
 
 
-@pointwise(methods=False)
+@pointwise()
 @threads.blockwise
 def mish(self: Array, /) -> Array:
     """Return ``x * tanh(log(1 + exp(x)))``."""
@@ -353,7 +353,7 @@ mish.grad(self=_mish_grad)
 # ---- gated --------------------------------------------------------------------------------------
 
 
-@operation(methods=False, hidden=("gate",), order="iterated")
+@operation(hidden=("gate",), order="iterated")
 def glu(self: Array, /, dim: int) -> tuple[Array, Array]:
     """Return the first half of x times the logistic function of the second half.
 

@@ -189,9 +189,7 @@ def _attend(
 
 @operation(
     hidden=("powers", "sums"),
-    methods=False,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
-    batch="leading",
     order="",  # as the query lies in memory
 )
 def attend(
@@ -219,9 +217,7 @@ def attend(
 
 @operation(
     hidden=("powers", "sums"),
-    methods=False,
     node="ScaledDotProductFlashAttentionForCpuBackward0",
-    batch="leading",
     order="",  # as the query lies in memory
 )
 def attend_with_bias(

@@ -258,7 +258,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
 # ---- operations ---------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="ConvolutionBackward0", batch="convolution", order="as_convolved")
+@operation(node="ConvolutionBackward0", order="as_convolved")
 def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight.
 
@@ -267,15 +267,13 @@ def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
     return _convolved(input, weight, None, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackward0", batch="convolution", order="as_convolved")
+@operation(node="ConvolutionBackward0", order="as_convolved")
 def convolve_biased(input: Array, weight: Array, bias: Array, /, walk: Walk, groups: int) -> Array:
     """Return the convolution plus a number for each channel of the result."""
     return _convolved(input, weight, bias, walk, groups)
 
 
-@operation(
-    methods=False, node="ConvolutionBackward0", batch="transposed_convolution", order="as_spread"
-)
+@operation(node="ConvolutionBackward0", order="as_spread")
 def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) -> Array:
     """Return the transposed convolution of ``[batch, channels, *walk.out]``, of a given size.
 
@@ -284,9 +282,7 @@ def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) 
     return _spread(input, weight, None, size, walk, groups)
 
 
-@operation(
-    methods=False, node="ConvolutionBackward0", batch="transposed_convolution", order="as_spread"
-)
+@operation(node="ConvolutionBackward0", order="as_spread")
 def spread_biased(
     input: Array, weight: Array, bias: Array, /, size: Ints, walk: Walk, groups: int
 ) -> Array:
@@ -294,7 +290,7 @@ def spread_biased(
     return _spread(input, weight, bias, size, walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackwardBackward0", batch="convolution_weight")
+@operation(node="ConvolutionBackwardBackward0")
 def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
     """Return the gradient of a weight, from the input and the gradient of the output."""
     return _correlated(input, output, walk, groups)
@@ -307,7 +303,7 @@ def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Walk, groups: int
     return spread(g, weight, input_shape[2:], walk, groups)
 
 
-@operation(methods=False, node="ConvolutionBackwardBackward0", complex=True)
+@operation(node="ConvolutionBackwardBackward0", complex=True)
 def channel_sums(self: Array, /, dim: Ints) -> Array:
     """Return the gradient of a bias, from that of the output."""
     return sum_dims.kernel(self, dim)
@@ -343,7 +339,6 @@ derivative(
     convolve,
     "ConvolutionBackwardBackward0",
     "input",
-    batch="loop",
     grad_output=lambda g, weight, walk, groups: convolve(g, weight, walk, groups),
     weight=lambda g, grad_output, walk, groups: correlate(g, grad_output, walk, groups),
 )
@@ -351,7 +346,6 @@ derivative(
     spread,
     "ConvolutionBackwardBackward0",
     "input",
-    batch="loop",
     grad_output=lambda g, weight, grad_output_shape, walk, groups: spread(
         g, weight, grad_output_shape[2:], walk, groups
     ),

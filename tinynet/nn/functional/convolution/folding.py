@@ -23,7 +23,7 @@ Lengths = int | Sequence[int]
 # ---- operations: each the derivative of the other -----------------------------------------------
 
 
-@operation(methods=False, node="Im2ColBackward0", batch="folded", complex=True)
+@operation(node="Im2ColBackward0", complex=True)
 def im2col(input: Array, /, walk: Walk) -> Array:
     """Return the windows of ``[batch, channels, *size]``: ``[batch, channels * kernel, out]``.
 
@@ -39,7 +39,7 @@ def im2col(input: Array, /, walk: Walk) -> Array:
     return columns.reshape(*input.shape[: -len(walk.kernel) - 1], rows, math.prod(walk.out))
 
 
-@operation(methods=False, node="Col2ImBackward0", batch="folded", complex=True)
+@operation(node="Col2ImBackward0", complex=True)
 def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
     """Return images ``[batch, channels, *size]``, the sums of the columns as windows."""
     channels = input.shape[-2] // math.prod(walk.kernel)

@@ -195,7 +195,7 @@ def _points(sizes: Ints, align_corners: bool, kind: Any) -> Array:
     return np.stack([*mesh, np.ones(sizes)], -1).reshape(-1, len(sizes) + 1).astype(kind)
 
 
-@operation(node="AffineGridGeneratorBackward0", methods=False, batch="folded")
+@operation(node="AffineGridGeneratorBackward0")
 def affine_places(theta: Array, /, sizes: Ints, align_corners: bool) -> Array:
     """Return the position of each pixel under affine maps."""
     points = _points(sizes, align_corners, theta.dtype)
@@ -203,7 +203,7 @@ def affine_places(theta: Array, /, sizes: Ints, align_corners: bool) -> Array:
     return positions.reshape(theta.shape[0], *sizes, len(sizes))
 
 
-@operation(node="AffineGridGeneratorBackwardBackward0", methods=False, batch="folded")
+@operation(node="AffineGridGeneratorBackwardBackward0")
 def affine_sums(self: Array, /, sizes: Ints, align_corners: bool) -> Array:
     """Return the sums of positions times points: the transpose of ``affine_places``."""
     flat = self.reshape(self.shape[0], math.prod(sizes), len(sizes))

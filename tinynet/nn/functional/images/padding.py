@@ -38,9 +38,7 @@ def _parts(shape: Sequence[int], frames: list[tuple[int, int]]) -> tuple[slice, 
 # ---- a constant ---------------------------------------------------------------------------------
 
 
-@operation(
-    node="ConstantPadNdBackward0", methods=False, batch="leading", complex=True, order="as_image"
-)
+@operation(node="ConstantPadNdBackward0", complex=True, order="as_image")
 def constant_pad(input: Array, /, pad: Ints, value: float) -> Array:
     """Return the input with ``value`` around it; negative lengths crop.
 
@@ -117,7 +115,7 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
     order = "as_plane" if mode == "circular" else "as_image"
     options: dict[str, Any] = {"autocast": autocast, "complex": True, "order": order}
     extended = by_rank(extend, title + "{}DBackward0", **options)
-    folded = by_rank(fold, title + "{}DBackwardBackward0", batch="dimensions", complex=True)
+    folded = by_rank(fold, title + "{}DBackwardBackward0", complex=True)
     for rank in extended:
         extended[rank].grad(
             input=lambda g, pad, input_shape: folded[len(pad) // 2](g, pad, input_shape)

@@ -37,9 +37,7 @@ def _check(name: str, what: str, x: Array, factor: int) -> None:
 # ---- channels and space -------------------------------------------------------------------------
 
 
-@operation(
-    node="PixelShuffleBackward0", methods=False, batch="leading", complex=True, order="as_image"
-)
+@operation(node="PixelShuffleBackward0", complex=True, order="as_image")
 def shuffled_pixels(input: Array, /, factor: int) -> Array:
     """Return squares of ``factor * factor`` channels as planes that many times as large."""
     _check("pixel_shuffle", "upscale_factor", input, factor)
@@ -56,9 +54,7 @@ def shuffled_pixels(input: Array, /, factor: int) -> Array:
     return np.array(moved, order="C").reshape(*lead, left, height * factor, width * factor)
 
 
-@operation(
-    node="PixelUnshuffleBackward0", methods=False, batch="leading", complex=True, order="as_image"
-)
+@operation(node="PixelUnshuffleBackward0", complex=True, order="as_image")
 def unshuffled_pixels(input: Array, /, factor: int) -> Array:
     """Return planes as squares of ``factor * factor`` channels, each that many times smaller."""
     _check("pixel_unshuffle", "downscale_factor", input, factor)
@@ -124,9 +120,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
 # ---- groups of channels -------------------------------------------------------------------------
 
 
-@operation(
-    node="ChannelShuffleBackward0", methods=False, batch="folded", complex=True, order="as_image"
-)
+@operation(node="ChannelShuffleBackward0", complex=True, order="as_image")
 def shuffled_channels(input: Array, /, groups: int) -> Array:
     """Return the first channels of all groups, then the second ones, and so on."""
     batch, channels, *rest = input.shape

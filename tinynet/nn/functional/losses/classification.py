@@ -250,9 +250,7 @@ ALL = np.ones((), bool)  # stands for the rows that count if all do
 ALL.flags.writeable = False
 
 
-@operation(
-    node="NllLossBackward0", hidden=("powers", "totals", "counted"), methods=False, batch="entropy"
-)
+@operation(node="NllLossBackward0", hidden=("powers", "totals", "counted"))
 def indexed_cross_entropy(
     logits: Array, target: Array, /, ignore_index: int, reduction: str
 ) -> tuple[Any, ...]:

@@ -73,7 +73,7 @@ def _reversed(lengths: Array, count: int) -> Array:
     return np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
 
 
-@operation(node="CtcLossBackward0", methods=False, hidden=("sums", "nll"), batch="loop")
+@operation(node="CtcLossBackward0", hidden=("sums", "nll"))
 def ctc_nll(
     log_probs: Array,
     labels: Array,
@@ -103,7 +103,7 @@ def ctc_nll(
     return np.where(np.isinf(nll), 0, nll) if zero_infinity else nll, sums, nll
 
 
-@operation(node="CtcLossBackwardBackward0", methods=False, batch="loop")
+@operation(node="CtcLossBackwardBackward0")
 def ctc_nll_backward(
     g: Array,
     log_probs: Array,

@@ -40,7 +40,7 @@ def _record(op: Operation, node: str, **formulas: Any) -> None:
 
     Its derivative is odd, so that of the target is that of the input with the two exchanged.
     """
-    of_input = derivative(op, node, "input", batch="loss_backward", **formulas)
+    of_input = derivative(op, node, "input", **formulas)
     function, names = op.recorded["input"]
 
     def of_target(g: Any, target: Any, input: Any, *rest: Any) -> Any:
@@ -52,7 +52,7 @@ def _record(op: Operation, node: str, **formulas: Any) -> None:
 # ---- differences --------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="MseLossBackward0", batch="loss")
+@operation(node="MseLossBackward0")
 def squared_error(input: Array, target: Array, /, reduction: str) -> Array:
     """Return ``(x - y) ** 2``."""
     refuse_kinds("mse", "biu", input)
@@ -84,7 +84,7 @@ _record(
 )
 
 
-@operation(methods=False, node="SmoothL1LossBackward0", batch="loss")
+@operation(node="SmoothL1LossBackward0")
 def smooth_error(input: Array, target: Array, /, reduction: str, beta: float) -> Array:
     """Return ``d * d / (2 * beta)`` where ``d = abs(x - y) < beta``, else ``d - beta / 2``."""
     refuse_kinds("smooth_l1", "biu", input)
@@ -129,7 +129,7 @@ _record(
 )
 
 
-@operation(methods=False, node="HuberLossBackward0", batch="loss", order="iterated")
+@operation(node="HuberLossBackward0", order="iterated")
 def huber_error(input: Array, target: Array, /, reduction: str, delta: float) -> Array:
     """Return ``d * d / 2`` where ``d = abs(x - y) <= delta``, else ``delta * (d - delta / 2)``."""
     refuse_kinds("huber", "biu", input)
@@ -174,7 +174,7 @@ _record(
 # ---- probabilities ------------------------------------------------------------------------------
 
 
-@operation(methods=False, node="BinaryCrossEntropyBackward0", batch="loss")
+@operation(node="BinaryCrossEntropyBackward0")
 def binary_entropy(self: Array, target: Array, /, reduction: str) -> Array:
     """Return ``-y log(x) - (1 - y) log(1 - x)``, at most 100.
 
@@ -206,7 +206,6 @@ def _entropy_bend(g: Any, grad_output: Any, self: Any, target: Any, reduction: s
 derivative(
     binary_entropy,
     "BinaryCrossEntropyBackwardBackward0",
-    batch="loss_backward",
     self=_entropy_bend,
     target=lambda g, grad_output, self, reduction: _share(
         g * grad_output / -clamp_numbers((1 - self) * self, 1e-12, None), self, reduction
@@ -214,7 +213,7 @@ derivative(
 )
 
 
-@operation(methods=False, node="BinaryCrossEntropyWithLogitsBackward0", batch="loss")
+@operation(node="BinaryCrossEntropyWithLogitsBackward0")
 def entropy_of_logits(self: Array, target: Array, /, reduction: str) -> Array:
     """Return the cross-entropy of ``sigmoid(x)``: ``(1 - y) * x - log(sigmoid(x))``."""
     return _reduced((1 - target) * self - log_sigmoid.kernel(self), reduction)
@@ -257,13 +256,13 @@ def _likelihood_slope(
     return made
 
 
-@operation(methods=False, node="NllLossBackward0", batch="nll_loss")
+@operation(node="NllLossBackward0")
 def likelihood(input: Array, target: Array, /, ignore_index: int, reduction: str) -> Array:
     """Return ``-input[target]`` for rows of log-probabilities, or one."""
     return _likelihood(input, target, ignore_index, reduction)
 
 
-@operation(methods=False, node="NllLoss2DBackward0", batch="nll_loss")
+@operation(node="NllLoss2DBackward0")
 def likelihood_of_places(
     input: Array, target: Array, /, ignore_index: int, reduction: str
 ) -> Array:
@@ -277,7 +276,6 @@ derivative(
     likelihood,
     "NllLossBackwardBackward0",
     "input",
-    batch="nll_loss_backward",
     grad_output=lambda g, target, ignore_index, reduction: likelihood(
         g, target, ignore_index, reduction
     ),
@@ -286,7 +284,6 @@ derivative(
     likelihood_of_places,
     "NllLoss2DBackwardBackward0",
     "input",
-    batch="nll_loss_backward",
     grad_output=lambda g, target, ignore_index, reduction: likelihood_of_places(
         g, target, ignore_index, reduction
     ),

@@ -425,13 +425,7 @@ def recorded_gradients(
     return found
 
 
-@operation(
-    node="NativeBatchNormBackward0",
-    outputs=("output", "mean", "var"),
-    methods=False,
-    batch="loop",
-    order="as_image",
-)
+@operation(node="NativeBatchNormBackward0", outputs=("output", "mean", "var"), order="as_image")
 def batch_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:
@@ -466,7 +460,7 @@ def _batch_formula(
 batch_normalized.grads(_batch_formula)
 
 
-@operation(node="NativeBatchNormBackward0", methods=False, batch="group_norm", order="as_image")
+@operation(node="NativeBatchNormBackward0", order="as_image")
 def batch_scaled(
     input: Array,
     mean: Array,
@@ -524,13 +518,7 @@ def _batch_scaled_formula(
 batch_scaled.grads(_batch_scaled_formula)
 
 
-@operation(
-    node="NativeGroupNormBackward0",
-    hidden=("mean", "var"),
-    methods=False,
-    batch="group_norm",
-    order="as_image",
-)
+@operation(node="NativeGroupNormBackward0", hidden=("mean", "var"), order="as_image")
 def group_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:

@@ -101,9 +101,7 @@ def _row_gradients(
     return dx.reshape(g.shape), by_weight, by_bias
 
 
-@operation(
-    node="NativeLayerNormBackward0", hidden=("mean", "inverse"), methods=False, batch="row_norm"
-)
+@operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"))
 def layer_normalized(
     input: Array, weight: Array, bias: Array, /, length: int, eps: float
 ) -> tuple[Array, ...]:
@@ -132,7 +130,7 @@ def _layer_formula(
 layer_normalized.grads(_layer_formula)
 
 
-@operation(node="MulBackward0", hidden=("inverse",), methods=False, batch="row_norm")
+@operation(node="MulBackward0", hidden=("inverse",))
 def rms_normalized(input: Array, weight: Array, /, length: int, eps: float) -> tuple[Array, Array]:
     """Return the input divided by the root of the mean square of each row of ``length`` numbers."""
     output, _, inverse = _row_normalized(input, weight, _NONE, length, eps, False)

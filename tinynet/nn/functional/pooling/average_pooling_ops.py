@@ -149,7 +149,7 @@ for _rank in RANKS:
     )
 
 
-@operation(node="MeanBackward1", methods=False, batch="folded", order="as_image")
+@operation(node="MeanBackward1", order="as_image")
 def plane_mean(input: Array, /, rank: int) -> Array:
     """Return the mean of each plane with keepdim."""
     lead, sizes = input.shape[: input.ndim - rank], spatial(input.shape, rank)

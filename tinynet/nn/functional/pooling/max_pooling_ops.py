@@ -326,19 +326,13 @@ def is_pool_2x2(input: Array, options: Options) -> bool:
     return _windows(input, options).is_2x2
 
 
-@operation(methods=False, batch="folded", order="as_image")
+@operation(order="as_image")
 def max_pool_values(input: Array, /, options: Options) -> Array:
     """Return the maximum of each window, if neither gradients nor indices are needed."""
     return _maxima(input, _windows(input, options))
 
 
-@operation(
-    node="MaxPool2DWithIndicesBackward0",
-    methods=False,
-    outputs=("values", "offsets"),
-    batch="folded",
-    order="as_image",
-)
+@operation(node="MaxPool2DWithIndicesBackward0", outputs=("values", "offsets"), order="as_image")
 def max_pool_2x2(input: Array, /) -> tuple[Array, Array]:
     """Return the maximum of each window of 2 by 2, and its offset in the window, in one byte."""
     return peaks(input)
@@ -431,7 +425,7 @@ def adaptive_max_pool_backward(
     return max_pool_backward(self, indices, sizes, disjoint)
 
 
-@operation(node="GatherBackward0", methods=False, batch="folded")
+@operation(node="GatherBackward0")
 def max_gather(self: Array, indices: Array, /, rank: int) -> Array:
     """Return the elements of each plane at the indices."""
     planes = math.prod(indices.shape[: indices.ndim - rank])
@@ -439,13 +433,13 @@ def max_gather(self: Array, indices: Array, /, rank: int) -> Array:
     return np.take(self.reshape(-1), flat).reshape(indices.shape)
 
 
-@operation(node="MaxPool2DWithIndicesBackwardBackward0", methods=False)
+@operation(node="MaxPool2DWithIndicesBackwardBackward0")
 def max_pool_2x2_backward(self: Array, offsets: Array, /, shape: Ints) -> Array:
     """Return zeros of a shape, with each element at the offset of its window of 2 by 2."""
     return scatter(self, offsets, shape[-2:]).reshape(shape)
 
 
-@operation(methods=False, batch="loop")
+@operation()
 def plane_indices_2x2(offsets: Array, /, sizes: Ints) -> Array:
     """Return the indices in planes of ``sizes`` of the elements at the offsets."""
     return plane_indices(offsets, sizes)

@@ -44,9 +44,7 @@ _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
 _ORDER, _SCALE = (0, 1, 2), (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
 
-@operation(
-    outputs=("output", "h_n"), hidden=("record",), differentiable=2, methods=False, batch="loop"
-)
+@operation(outputs=("output", "h_n"), hidden=("record",), differentiable=2)
 def gru_sequence(
     input: Array, h_0: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, /, reverse: bool
 ) -> tuple[Array, Array, Array]:

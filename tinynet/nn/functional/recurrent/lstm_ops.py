@@ -45,14 +45,7 @@ _ORDER = (0, 1, 3, 2)  # of the gates in the weights: i, f, g, o
 _SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
 
 
-@operation(
-    outputs=("output", "h_n", "c_n"),
-    hidden=("record",),
-    differentiable=3,
-    methods=False,
-    autocast="lower",
-    batch="loop",
-)
+@operation(outputs=("output", "h_n", "c_n"), hidden=("record",), differentiable=3, autocast="lower")
 def lstm_sequence(
     input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array, /, reverse: bool
 ) -> tuple[Array, ...]:

@@ -184,9 +184,7 @@ def _hidden_weight_gradient(d: Array, h_0: Array, output: Array, reverse: bool) 
 # ---- h = tanh(W_ih x + W_hh h + b), or relu -----------------------------------------------------
 
 
-@operation(
-    outputs=("output", "h_n"), differentiable=2, methods=False, autocast="lower", batch="loop"
-)
+@operation(outputs=("output", "h_n"), differentiable=2, autocast="lower")
 def rnn_sequence(
     input: Array, h_0: Array, w_ih: Array, w_hh: Array, bias: Array, /, relu: bool, reverse: bool
 ) -> tuple[Array, Array]:

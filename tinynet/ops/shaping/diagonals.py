@@ -192,7 +192,7 @@ def blocks(tensors: list[Array], /) -> Array:
 
 
 # All get one dtype, like in stack.
-blocks.function.arrays = stack.function.arrays  # type: ignore[attr-defined]
+blocks.function.arrays = stack.function.arrays
 blocks.grad(
     tensors=lambda g, tensors_shapes: tuple(
         g[place] if len(shape) == 2 else reshape(g[place], shape)

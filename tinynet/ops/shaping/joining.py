@@ -120,7 +120,7 @@ stack.grad(tensors=lambda g, tensors_shapes, dim: _layers(g, tensors_shapes, dim
 
 
 def _install(op: Operation) -> None:
-    op.function.arrays = _arrays(op.name)  # type: ignore[attr-defined]
+    op.function.arrays = _arrays(op.name)
 
 
 _install(cat)

@@ -129,6 +129,13 @@ IMPORTS_BY_NAME = {
     "compat/library_hooks.py",  # stands at import, and needs nn and board for a graph only
 }
 
+# Lists of lower rooms that upper rooms fill, besides `core/seams.py`, and why they are not there.
+LATE = {
+    "tinynet.dtypes.before_first": "core imports dtypes",
+    "tinynet.core.tensors.tensor.Tensor._make_subclass": "a static method of Tensor",
+}
+CHANGES = {"append", "add", "update", "insert", "setdefault", "extend"}
+
 # Files of a run are written and read in one place each. What else in train opens a file, and why:
 OPENS_FILES = {
     "train/base/writing.py": "every file of a run that is written",
@@ -337,6 +344,51 @@ def test_no_import_by_name(path):
     names = {getattr(node, "id", getattr(node, "attr", None)) for node in nodes_of(path)}
     if name_of(path) not in IMPORTS_BY_NAME:
         assert not names & {"__import__", "import_module"}, f"{name_of(path)}: see IMPORTS_BY_NAME"
+
+
+@for_each_file
+def test_what_lower_rooms_leave_open_is_a_seam(path):
+    """An import changes nothing in another room; a room registers by calling a function."""
+    rooms = {"core"} & {part_of(path)}
+    here = path.relative_to(PACKAGE).parts[: 1 + len(rooms)]
+    wrong = []
+    for name, line in changed_at_import(path):
+        there = name.split(".")[1 : 1 + len(here)]
+        own = tuple(there) == tuple(part.removesuffix(".py") for part in here)
+        if not own and name not in LATE and not name.startswith("tinynet.core.seams."):
+            wrong.append(f"line {line} changes {name}")
+    assert not wrong, f"{name_of(path)}: {wrong}: see core/seams.py"
+
+
+def changed_at_import(path):
+    """The imported names that top-level statements assign to or change, with their lines."""
+    origins = {}
+    for node in nodes_of(path):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tinynet"):
+            for alias in node.names:
+                origins[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    blocks = (ast.For, ast.If, ast.With, ast.Try)
+    for outer in parsed(path).body:
+        for statement in ast.walk(outer) if isinstance(outer, blocks) else [outer]:
+            for target in changed_by(statement):
+                places = [target.attr] if isinstance(target, ast.Attribute) else []
+                while isinstance(target := target.value, (ast.Attribute, ast.Subscript)):
+                    places += [target.attr] if isinstance(target, ast.Attribute) else []
+                if isinstance(target, ast.Name) and target.id in origins:
+                    whole = [origins[target.id], *reversed(places)]
+                    yield ".".join(whole), statement.lineno
+
+
+def changed_by(statement):
+    """The attributes and items that a statement assigns to, or whose methods change them."""
+    targets = getattr(statement, "targets", [getattr(statement, "target", None)])
+    for target in targets:
+        for part in getattr(target, "elts", [target]):
+            if isinstance(part, (ast.Attribute, ast.Subscript)):
+                yield part
+    call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and getattr(call.func, "attr", None) in CHANGES:
+        yield ast.Subscript(call.func.value)
 
 
 @for_each_file

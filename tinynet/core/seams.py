@@ -34,6 +34,9 @@ class Recorded:
 # From ``ops/creation``: a write -> what replaces it, if no method has its name without underscore.
 out_of_place: dict[str, str] = {}
 
+# From ``core/declaration``: called when the first class derived from Tensor is declared.
+subclassed: list[Callable[[], None]] = []
+
 # From ``core/explanations``: adds to an error what it means and how to mend it.
 explain: list[Callable[[Exception], None]] = []
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import arrays, complex_rules, layouts
+from tinynet.core import arrays, complex_rules, layouts, seams
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
 from tinynet.core.declaration import casting, codegen
 from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
@@ -200,7 +200,7 @@ def _look_for_subclasses() -> None:
             _forget(op.operator, op.name + OPERATOR)
 
 
-subclasses.switched_on.append(_look_for_subclasses)
+seams.subclassed.append(_look_for_subclasses)
 
 
 def _forget(function: FunctionType, name: str) -> None:

@@ -12,12 +12,12 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tinynet.core import seams
 from tinynet.core.callsite import COMPILED
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import METHODS, Tensor, _new
 
 SUBCLASSES: set[type] = set()  # those with an active __torch_function__
-switched_on: list[Callable[[], None]] = []  # called when the first subclass is declared
 _KEPT = frozenset(
     "grad _grad _base grad_fn requires_grad is_leaf output_nr _version backward".split()
 )
@@ -139,7 +139,7 @@ def _declared(cls: type[Tensor], **options: Any) -> None:
         _dispatch_methods(cls)
         SUBCLASSES.add(cls)
         if len(SUBCLASSES) == 1:
-            for switch_on in switched_on:
+            for switch_on in seams.subclassed:
                 switch_on()
 
 

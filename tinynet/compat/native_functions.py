@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tinynet import dtypes, ops
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 
@@ -147,7 +147,7 @@ def group_norm(
     return F.group_norm(input, num_groups, weight, bias, eps)
 
 
-@with_out()
+@composite(module=True, out=True)
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
     """Apply ``nn.functional.threshold``, also into ``out``.
 
@@ -220,7 +220,7 @@ def native_group_norm(
     return output, *_statistics(input.reshape(N, group, C // group * HxW), (2,), eps)
 
 
-@with_out()
+@composite(module=True, out=True)
 def native_batch_norm(
     input: Tensor,
     weight: Tensor | None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import ops
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.composite import called, composite
 from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
@@ -65,7 +65,7 @@ def _documented(function: Any, name: str, over: str, arguments: str) -> Any:
         >>> tn.fft.{name}({given})
         {shown}
     """
-    return with_out(EXPECTED)(function)
+    return called(function, out=EXPECTED)
 
 
 def _family(name: str) -> tuple[Family, Family, Family]:
@@ -119,7 +119,7 @@ def _made(found: Any, dtype: DtypeLike, device: DeviceLike, requires_grad: bool)
     return ops.tensor(np.asarray(found), dtype=kind, device=device, requires_grad=requires_grad)
 
 
-@with_out()
+@composite(module=True, out=True)
 def fftfreq(
     n: int,
     d: float = 1.0,
@@ -144,7 +144,7 @@ def fftfreq(
     return _made(frequencies(n, d, False) if n else [], dtype, device, requires_grad)
 
 
-@with_out()
+@composite(module=True, out=True)
 def rfftfreq(
     n: int,
     d: float = 1.0,

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import DtypeLike, get_default_dtype, number_of
@@ -55,7 +55,7 @@ def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Calla
 
 
 @functools.partial(public_function, name="range")
-@with_out()
+@composite(module=True, out=True)
 def inclusive_range(
     start: float = 0,
     end: float | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.errors import must_be_tensor
@@ -150,7 +150,7 @@ def _is_complex(*tensors: Tensor | None) -> bool:
     return any(x is not None and x.is_complex() for x in tensors)
 
 
-@public
+@composite
 def stft(
     self: Tensor,
     n_fft: int,
@@ -282,7 +282,7 @@ def _check_signal(
         )
 
 
-@public
+@composite
 def istft(
     self: Tensor,
     n_fft: int,

@@ -5,13 +5,7 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-from tinynet.core.modes import mode
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Any
 
 
 class _State:
@@ -32,22 +26,3 @@ def lines(op: Any, rest: str) -> list[str]:
         return []
     call = f"{op.autocast!r}, {op.name}_op.function, ({', '.join(op.tensors)},), {rest}"
     return ["    if mode.autocast is not None:", f"        return mode.autocast({call})"]
-
-
-def autocast(policy: str) -> Callable[[F], F]:
-    """Declare the autocast policy of a composite; operations declare theirs as an option.
-
-    Args:
-        policy: ``"lower"``, ``"float32"`` or ``"widest"``.
-    """
-
-    def declare(function: F) -> F:
-        @functools.wraps(function)
-        def casting(*args: Any, **kwargs: Any) -> Any:
-            if mode.autocast is None:
-                return function(*args, **kwargs)
-            return mode.autocast(policy, function, args, kwargs)
-
-        return casting  # type: ignore[return-value]
-
-    return declare

@@ -20,7 +20,7 @@ from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.declaration import compiler
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
-from tinynet.core.declaration.composite import public as public
+from tinynet.core.declaration.composite import composite as composite
 from tinynet.core.declaration.out_argument import ANY, OutRules
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.graph.recorded_backward import parameters

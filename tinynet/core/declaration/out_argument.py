@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
@@ -18,8 +17,6 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import resized
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 class OutRules(NamedTuple):
@@ -163,30 +160,3 @@ def _tensors(value: Any) -> Iterator[Tensor]:
             yield from _tensors(one)
     elif isinstance(value, dict):
         yield from _tensors(list(value.values()))
-
-
-def with_out(out: bool | OutRules = True) -> Callable[[F], F]:
-    """Declare that a composite takes ``out=``.
-
-    Args:
-        out: its rules; True for none.
-    """
-    rules = out if isinstance(out, OutRules) else ANY
-
-    def declare(function: F) -> F:
-        @functools.wraps(function)
-        def wrapped(*args: Any, **kwargs: Any) -> Any:
-            try:
-                if not kwargs:
-                    return function(*args)  # a fast path for most calls
-                target = kwargs.pop("out", None)
-                if target is None:
-                    return function(*args, **kwargs)
-                return written(function, args, kwargs, target, rules)
-            except (MemoryError, ValueError) as error:
-                errors.refuse_unallocated(error)
-                raise
-
-        return wrapped  # type: ignore[return-value]
-
-    return declare

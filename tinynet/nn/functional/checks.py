@@ -12,7 +12,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import warn
-from tinynet.core.declaration import casting
+from tinynet.core.declaration.composite import called
 from tinynet.core.declaration.operation import Operation, operation
 from tinynet.core.modes import is_grad_enabled
 from tinynet.core.tensors.tensor import Tensor
@@ -77,7 +77,7 @@ def of_rank(
     signature = inspect.signature(family)
     parameters = [*signature.parameters.values()][1:]
     function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return function if autocast is None else casting.autocast(autocast)(function)
+    return called(function, autocast=autocast)
 
 
 def _copy(function: Any, rank: int) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core import layouts
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
@@ -259,8 +259,7 @@ def float_kind(dtype: Any) -> Any:
     return dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def zeros(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
@@ -278,8 +277,7 @@ def zeros(
     return finish(np.zeros(shape_of(size, "zeros"), float_kind(dtype)), requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def ones(
     *size: Ints, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
@@ -298,8 +296,7 @@ def ones(
     return finish(np.ones(shape_of(size, "ones"), float_kind(dtype)), requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def empty(
     *size: Ints,
@@ -323,8 +320,7 @@ def empty(
     return finish(layouts.arranged(made, memory_format), requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def full(
     size: Sequence[int],
@@ -354,8 +350,7 @@ def full(
     return finish(np.full(shape_of((size,), "full"), value, kind), requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def eye(
     n: int,

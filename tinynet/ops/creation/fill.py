@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core import seams
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -51,7 +51,7 @@ zeroed.grad(self=lambda g: zeros_instead(g))
 seams.out_of_place.update(fill_="full_like({0}, ...)", zero_="zeros_like({0})")
 
 
-@public(function=True)
+@composite(function=True)
 def fill_(self: Tensor, value: Tensor | float) -> Tensor:
     """Fill this tensor with one value and return it."""
     if isinstance(value, Tensor):
@@ -87,7 +87,7 @@ def fill(self: Array, /, value: float) -> Array:
 fill.grad(self=zeros_for)
 
 
-@public
+@composite
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Fill the main diagonal of this tensor with one value and return the tensor.
 
@@ -120,7 +120,7 @@ def diagonal_filled(self: Array, /, value: float, wrap: bool) -> Array:
 diagonal_filled.grad(self=lambda g, wrap: diagonal_filled(g, 0.0, wrap))
 
 
-@public(checks=True, function=True)
+@composite(checks=True, function=True)
 def zero_(self: Tensor) -> Tensor:
     """Fill this tensor with zeros and return it.
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import layouts
-from tinynet.core.declaration.composite import tensor_first
+from tinynet.core.declaration.composite import called
+from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.subclasses import alike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
@@ -158,7 +159,7 @@ def _drawn_like(draw: Any) -> Callable[[Any], Any]:
             made._array = _laid_out(made._array, input._array, memory_format)
             return made
 
-        return public_function(tensor_first(as_declared(function, declared)))
+        return public_function(called(as_declared(function, declared), checks=True))
 
     return declare
 
@@ -193,8 +194,7 @@ def randn_like() -> Tensor:
     """
 
 
-@public_function
-@tensor_first
+@composite(method=False, checks=True)
 def randint_like(
     input: Tensor,
     low: int | None = None,

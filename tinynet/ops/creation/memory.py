@@ -12,7 +12,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import layouts
 from tinynet.core.callsite import here, locate
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.views import grad_fn, requires_grad
 from tinynet.core.messages import leaf_write_error
@@ -137,7 +137,7 @@ def resize_(
     return self
 
 
-@public(checks=True, function=True)
+@composite(checks=True, function=True)
 def resize_as_(
     self: Tensor, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
 ) -> Tensor:

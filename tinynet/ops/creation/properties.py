@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import warn
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.size import Size
@@ -23,7 +23,7 @@ from tinynet.ops.shaping.strided import memory_of
 # ---- queries ------------------------------------------------------------------------------------
 
 
-@public(checks=True)
+@composite(checks=True)
 def is_nonzero(self: Tensor) -> bool:
     """Return whether the only element is nonzero.
 
@@ -37,7 +37,7 @@ def is_nonzero(self: Tensor) -> bool:
     return bool(self)
 
 
-@public
+@composite
 def is_same_size(self: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape.
 
@@ -49,7 +49,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
     return self._array.shape == other._array.shape
 
 
-@public(checks=True)
+@composite(checks=True)
 def is_signed(self: Tensor) -> bool:
     """Return whether the dtype can represent negative values.
 

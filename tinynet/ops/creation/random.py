@@ -10,8 +10,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
-from tinynet.core.declaration.operation import operation
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.core.trace import traced
@@ -130,8 +129,7 @@ def _indices(rows: Array, levels: Array) -> Array:
     return found.reshape(levels.shape) - number * rows.shape[1]
 
 
-@public_function
-@with_out(same_dtype("{name} expects {result} tensor out, got: {out}"))
+@composite(method=False, out=same_dtype("{name} expects {result} tensor out, got: {out}"))
 def multinomial(
     input: Tensor,
     num_samples: int,
@@ -184,8 +182,7 @@ def _made(array: Any, dtype: Any, requires_grad: bool) -> Tensor:
     return finish(arrays.converted(np.asarray(array), float_kind(dtype)), requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def rand(
     *size: Ints,
@@ -213,8 +210,7 @@ def rand(
     return finish(arrays.converted(drawn, kind), requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def randn(
     *size: Ints,
@@ -241,8 +237,7 @@ def randn(
     return _made(drawn, dtype, requires_grad)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def randint(
     low: int = 0,
@@ -291,8 +286,7 @@ def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
             raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 @traced
 def randperm(
     n: int,
@@ -371,8 +365,7 @@ def _refuse_negative(values: Array, message: str) -> None:
         raise RuntimeError(message)
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None
 ) -> Tensor:
@@ -451,8 +444,7 @@ def _binomial(count: Array, prob: Array, generator: Generator | None) -> Array:
     return drawn
 
 
-@public_function
-@with_out()
+@composite(method=False, out=True)
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.arguments import also_named, c_name
+from tinynet.ops.arguments import c_name
 from tinynet.ops.creation.random import (
     bernoulli_values,
     check_range,
@@ -43,8 +43,7 @@ def _fill(op: Any, t: Tensor, values: Any, what: str) -> Tensor:
 # ---- on an interval -----------------------------------------------------------------------------
 
 
-@public
-@also_named(**{"from": "from_"})
+@composite(names={"from": "from_"})
 def uniform_(
     self: Tensor,
     from_: float = 0.0,
@@ -92,8 +91,7 @@ def _range(kind: np.dtype[Any], low: int | None, high: int | None) -> tuple[int,
     return low, high
 
 
-@public
-@also_named(**{"from": "low", "to": "high"})
+@composite(names={"from": "low", "to": "high"})
 def random_(
     self: Tensor,
     low: int | None = None,
@@ -125,7 +123,7 @@ def random_(
 # ---- discrete -----------------------------------------------------------------------------------
 
 
-@public
+@composite
 def bernoulli_(
     self: Tensor, p: Tensor | float = 0.5, *, generator: Generator | None = None
 ) -> Tensor:
@@ -140,7 +138,7 @@ def bernoulli_(
     return _fill(bernoulli_values, self, drawn, "bernoulli_")
 
 
-@public
+@composite
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """Fill this tensor with numbers of attempts until a success of probability ``p``; return it.
 
@@ -162,7 +160,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 # ---- on the real line ---------------------------------------------------------------------------
 
 
-@public
+@composite
 def normal_(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
@@ -185,7 +183,7 @@ def normal_(
     return _fill(normal_values, self, scaled(drawn, mean, std), "normal_")
 
 
-@public
+@composite
 def log_normal_(
     self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None
 ) -> Tensor:
@@ -216,7 +214,7 @@ def _refuse_discrete(t: Tensor, name: str, shown: str) -> None:
         )
 
 
-@public
+@composite
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fill this tensor with exponentially distributed numbers and return it.
 
@@ -236,7 +234,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     return _fill(exponential_values, self, drawn, "exponential_")
 
 
-@public
+@composite
 def cauchy_(
     self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:

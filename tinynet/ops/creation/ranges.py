@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.out_argument import OutRules, with_out
+from tinynet.core.declaration.operation import composite
+from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
@@ -33,8 +34,7 @@ _BY_COUNT = same_dtype(
 # ---- ranges -------------------------------------------------------------------------------------
 
 
-@public_function
-@with_out(OutRules(by_count=True, warns=True))
+@composite(method=False, out=OutRules(by_count=True, warns=True))
 @traced
 def arange(
     start: Any = 0,
@@ -128,8 +128,7 @@ def _wide(kind: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if single else np.float64)
 
 
-@public_function
-@with_out(_BY_COUNT)
+@composite(method=False, out=_BY_COUNT)
 @traced
 def linspace(
     start: Tensor | float,
@@ -161,8 +160,7 @@ def linspace(
     return finish(found.astype(kind), requires_grad)
 
 
-@public_function
-@with_out(_BY_COUNT)
+@composite(method=False, out=_BY_COUNT)
 @traced
 def logspace(
     start: Tensor | float,

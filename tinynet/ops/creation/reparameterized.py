@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import operation, pointwise, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.composite import called
+from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array, extension_dtypes
 from tinynet.ops.arguments import no_derivative
@@ -114,7 +114,7 @@ def gamma_values(self: Array, /, values: Array) -> Array:
 gamma_values.grad(self=lambda g, self, result: g * _standard_gamma_grad(self, result))
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 def _standard_gamma(self: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw samples from gamma distributions with the given shapes and rate 1.
 
@@ -207,7 +207,7 @@ def _toward_others(g: Any, self: Any, result: Any) -> Any:
 dirichlet_values.grad(self=_toward_others)
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tensor:
     """Draw samples from Dirichlet distributions with their parameters in the last dimension.
 
@@ -231,5 +231,5 @@ def _sample_dirichlet(self: Tensor, generator: Generator | None = None) -> Tenso
     return dirichlet_values.function(self, parts / parts.sum(-1, keepdims=True))
 
 
-public_function(with_out()(_standard_gamma_grad.function))
-public_function(with_out()(_dirichlet_grad.function))
+public_function(called(_standard_gamma_grad.function, out=True))
+public_function(called(_dirichlet_grad.function, out=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
@@ -124,7 +124,7 @@ gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, se
 gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
 
 
-@public(out=same_dtype(EXPECTED_TEXT, apart=True))
+@composite(out=same_dtype(EXPECTED_TEXT, apart=True))
 def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """Return the elements at ``index`` along a dimension.
 
@@ -145,7 +145,7 @@ def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) 
     return gather_along.function(self, index, dim)
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Return the elements at ``indices`` along a dimension; the other dimensions broadcast.
 
@@ -308,7 +308,7 @@ def _meant(
     return {None: scatter_source, "add": scatter_sum, "multiply": scatter_product}[reduce], source
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def scatter(
     self: Tensor,
     dim: int,
@@ -341,7 +341,7 @@ def scatter(
     return op.function(self, index, source, dim)
 
 
-@public
+@composite
 def scatter_(
     self: Tensor,
     dim: int,
@@ -357,7 +357,7 @@ def scatter_(
     return run_inplace(op, self, args, {}, what="scatter_", apart=True)
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Return a copy with elements of ``src`` added at ``index`` along a dimension.
 
@@ -369,7 +369,7 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     return scatter_sum.function(self, index, src, dim)
 
 
-@public
+@composite
 def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Add elements of ``src`` at ``index`` along a dimension, and return the tensor."""
     refuse_others("scatter_add_", self=self, index=index, src=src)

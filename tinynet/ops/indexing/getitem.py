@@ -10,7 +10,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import arrays, layouts
 from tinynet.core.callsite import here
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
@@ -20,7 +20,7 @@ from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.ops.arguments import also_named, name_of
+from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.fill import zeros_instead
 from tinynet.ops.indexing.index_sums import add_at
 from tinynet.ops.indexing.keys import Indices, parse
@@ -272,8 +272,7 @@ method(delitem, "__delitem__")
 method(setitem, "__setitem__")
 
 
-@public
-@also_named(other="src")
+@composite(names={"other": "src"})
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Copy the values of another tensor (broadcast, converted) into this one and return it.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -26,7 +26,7 @@ from tinynet.ops.shaping.views import axis_of, embed, expand_to, reshape
 # ---- by index tuples ----------------------------------------------------------------------------
 
 
-@public(function=True)
+@composite(function=True)
 def index_put_(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -38,7 +38,7 @@ def index_put_(
     )
 
 
-@public
+@composite
 def index_put(
     self: Tensor, indices: tuple[Tensor, ...], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -208,7 +208,7 @@ slices_copied.grad(
 )
 
 
-@public(out=EXPECTED, autocast="widest")
+@composite(out=EXPECTED, autocast="widest")
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Return a copy with the slices at ``index`` replaced by those of ``source``.
 
@@ -220,7 +220,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     return slices_copied.function(self, index, source, dim)
 
 
-@public
+@composite
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Write slices of ``source`` at ``index``, and return the tensor."""
     refuse_others("index_copy_", self=self, index=index, source=source)
@@ -277,7 +277,7 @@ masked_scatter.grad(
 )
 
 
-@public
+@composite
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Write the elements of ``source``, in order, where the mask is True; return the tensor."""
     refuse_others("masked_scatter_", self=self, mask=mask, source=source)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -70,7 +70,7 @@ select_slices.grad(self=lambda g, index, self_shape, dim: select_sum(g, index, s
 select_sum.grad(self=lambda g, index, dim: select_slices(g, index, dim))
 
 
-@public(out=_APART)
+@composite(out=_APART)
 def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     """Return the slices at a vector of indices along a dimension, as a copy.
 
@@ -166,7 +166,7 @@ slices_added.grad(
 )
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Tensor:
     """Return a copy with the slices of ``source``, times ``alpha``, added at ``index``.
 
@@ -181,7 +181,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: f
     return slices_added.function(self, index, source, dim, alpha)
 
 
-@public
+@composite
 def index_add_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1
 ) -> Tensor:
@@ -239,7 +239,7 @@ slices_filled_by.grad(
 )
 
 
-@public
+@composite
 def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy with the slices at ``index`` filled with a number or 0-d tensor.
 
@@ -253,7 +253,7 @@ def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> 
     return slices_filled.function(self, index, dim, value)
 
 
-@public
+@composite
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Tensor:
     """Fill the slices at ``index`` with a number or 0-d tensor, and return the tensor."""
     refuse_others("index_fill_", self=self, index=index)
@@ -321,7 +321,7 @@ def _fills(name: str, self: Any, mask: Any, value: Any) -> Any:
     return masked_number
 
 
-@public
+@composite
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Return a copy filled with a number or 0-d tensor where the mask (broadcast) is True.
 
@@ -335,7 +335,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     return _fills("masked_fill", self, mask, value).function(self, mask, value)
 
 
-@public
+@composite
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Fill with a number or 0-d tensor where the mask (broadcast) is True; return the tensor."""
     op = _fills("masked_fill_", self, mask, value)

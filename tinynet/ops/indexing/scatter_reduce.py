@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -187,7 +187,7 @@ def _check_reduction(reduce: str) -> None:
         )
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def scatter_reduce(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -213,7 +213,7 @@ def scatter_reduce(
     return scatter_reduced.function(self, index, src, dim, reduce, include_self)
 
 
-@public
+@composite
 def scatter_reduce_(
     self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -279,7 +279,7 @@ def _slice_slopes(
 slices_reduced.grads(_slice_slopes)
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def index_reduce(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -301,7 +301,7 @@ def index_reduce(
     return slices_reduced.function(self, index, source, dim, reduce, include_self)
 
 
-@public
+@composite
 def index_reduce_(
     self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:

@@ -3,7 +3,7 @@
 Functions work on ``[..., m, n]``, batches of matrices, and have derivatives of any order.
 """
 
-from tinynet.core.declaration.out_argument import with_out as _with_out
+from tinynet.core.declaration.composite import called as _called
 from tinynet.errors import LinAlgError as LinAlgError
 from tinynet.ops.linalg import older as older
 from tinynet.ops.linalg import ranks as ranks
@@ -49,5 +49,5 @@ from tinynet.ops.linalg.vectors import vecdot as vecdot
 from tinynet.ops.products.matmul import matmul as matmul
 from tinynet.ops.products.tensordot import multi_dot as multi_dot
 
-matrix_power = _with_out()(_matrix_power)  # outside linalg it is also a method, without out=
+matrix_power = _called(_matrix_power, out=True)  # outside linalg it is also a method, without out=
 cross, det, norm, slogdet = _cross, _det, _norm, _slogdet  # public to type checkers, too

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.complex_rules import adjoint, conjugate, holds_complex
-from tinynet.core.declaration.operation import operation, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED
@@ -56,7 +55,7 @@ determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
 cofactors.grad(A=_of_cofactors)
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def linalg_det(A: Tensor) -> Tensor:
     """Return the determinants of square matrices.
 
@@ -78,7 +77,7 @@ def linalg_det(A: Tensor) -> Tensor:
     return determinant.function(A)
 
 
-@public
+@composite
 def det(self: Tensor) -> Tensor:
     """Return the determinants of square matrices; ``linalg.det`` does the same.
 
@@ -115,7 +114,7 @@ _Slogdet = named("linalg_slogdet", ("sign", "logabsdet"))
 _SlogdetOfTensor = named("slogdet", ("sign", "logabsdet"))
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def linalg_slogdet(A: Tensor) -> Any:
     """Return the signs of determinants and the logarithms of their absolute values.
 
@@ -139,7 +138,7 @@ def linalg_slogdet(A: Tensor) -> Any:
     return _Slogdet(*sign_and_log.function(A))
 
 
-@public(out=True)
+@composite(out=True)
 def slogdet(self: Tensor) -> Any:
     """Return the signs of determinants and the logarithms of their absolute values.
 
@@ -155,7 +154,7 @@ def slogdet(self: Tensor) -> Any:
     return _SlogdetOfTensor(*linalg_slogdet(self))
 
 
-@public
+@composite
 def logdet(self: Tensor) -> Tensor:
     """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones.
 

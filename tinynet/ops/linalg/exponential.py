@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
@@ -19,7 +19,7 @@ from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.view_copies import contiguous_copy
 
 
-@public(out=True)
+@composite(out=True)
 def matrix_power(self: Tensor, n: int) -> Tensor:
     """Raise square matrices to the n-th power by repeated squaring.
 
@@ -134,7 +134,7 @@ def _exponential_gradient(g: Any, A: Any) -> Any:
 matrix_exponential.grad(A=lambda g, A: _exponential_gradient(g, A))
 
 
-@public
+@composite
 def matrix_exp(self: Tensor) -> Tensor:
     """Return the matrix exponentials of square matrices.
 

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.complex_rules import adjoint
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED
@@ -85,8 +83,7 @@ cholesky_and_info.grad(A=lambda g, L, upper: _cholesky_gradient(g, L, upper))
 _CholeskyEx = named("linalg_cholesky_ex", ("L", "info"))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """Return the Cholesky factors of matrices, and an error code for each.
 
@@ -110,8 +107,7 @@ def cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -
     return _CholeskyEx(L, info)
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the Cholesky factors of Hermitian positive-definite matrices: ``A = L @ L.mH``.
 
@@ -185,8 +181,7 @@ orthogonal_triangular.grad(A=lambda g, Q, R, form: _qr_gradient(g, Q, R, form))
 _Qr = named("linalg_qr", ("Q", "R"))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Return the QR decomposition ``A = Q @ R``: Q has orthonormal columns, R is upper triangular.
 

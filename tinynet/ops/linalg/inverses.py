@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core import layouts
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED
@@ -78,8 +76,7 @@ def inverted(A: Any) -> Any:
 _InvEx = named("linalg_inv_ex", ("inverse", "info"))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """Return the inverses of matrices, and an error code for each.
 
@@ -101,8 +98,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     return _InvEx(inverse, info)
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def inv(A: Tensor) -> Tensor:
     """Return the inverses of square matrices.
 
@@ -131,7 +127,7 @@ def checked_inverse(A: Tensor, name: str) -> Tensor:
     return inverse
 
 
-@public(out=True, autocast="float32")
+@composite(out=True, autocast="float32")
 def inverse(self: Tensor) -> Tensor:
     """Return the inverses of square matrices; ``linalg.inv`` does the same.
 
@@ -186,7 +182,7 @@ solution_and_info.grads(_solution_gradients)
 _SolveEx = named("linalg_solve_ex", ("result", "info"))
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """Solve linear systems; return the solutions and an error code for each matrix.
 
@@ -210,8 +206,7 @@ def solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = Fa
     return _SolveEx(result, info)
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """Solve systems of linear equations.
 
@@ -238,8 +233,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
 # ---- tensors as matrices ------------------------------------------------------------------------
 
 
-@with_out()
-@autocast("float32")
+@composite(module=True, out=True, autocast="float32")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """Return the inverse of a tensor with respect to ``tensordot``.
 
@@ -268,8 +262,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return reshape(inverse, (*shape[ind:], *shape[:ind]))
 
 
-@with_out()
-@autocast("float32")
+@composite(module=True, out=True, autocast="float32")
 def tensorsolve(A: Tensor, B: Tensor, dims: tuple[int, ...] | None = None) -> Tensor:
     """Solve ``tensordot(A, X, X.ndim) = B`` for X.
 

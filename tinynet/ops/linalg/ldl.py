@@ -9,8 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.complex_rules import adjoint
-from tinynet.core.declaration.operation import operation
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, name_of, no_derivative, refuse_half, refuse_others
@@ -126,7 +125,7 @@ def _factors(name: str, A: Any, hermitian: bool, check: bool) -> Any:
     return found
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
     """Return the factors of ``ldl_factor``, and error codes instead of raising errors.
 
@@ -152,7 +151,7 @@ def ldl_factor_ex(A: Tensor, *, hermitian: bool = False, check_errors: bool = Fa
     return _FactorEx(*_factors("linalg.ldl_factor_ex", A, hermitian, check_errors))
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     """Factor symmetric matrices as ``L D L^T``, where D has diagonal blocks of size 1 and 2.
 
@@ -178,7 +177,7 @@ def ldl_factor(A: Tensor, *, hermitian: bool = False) -> Any:
     return _Factor(*_factors("linalg.ldl_factor", A, hermitian, True)[:2])
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Tensor:
     """Solve ``A X = B`` with the factors of ``ldl_factor``.
 

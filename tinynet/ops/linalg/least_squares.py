@@ -8,9 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.complex_rules import adjoint
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import name_of, refuse_others
@@ -97,8 +95,7 @@ def _check(A: Tensor, B: Tensor, driver: str) -> None:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
 
 
-@with_out()
-@autocast("float32")
+@composite(module=True, out=True, autocast="float32")
 def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None) -> Any:
     """Solve least-squares problems: find the X that minimises ``|A X - B|``.
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.complex_rules import conjugate
-from tinynet.core.declaration.operation import operation
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, FOUND_SCALAR_TYPE, refuse_others
@@ -98,7 +97,7 @@ def _triangular_gradients(
 triangular.grads(_triangular_gradients)
 
 
-@with_out(FOUND_SCALAR_TYPE)
+@composite(module=True, out=FOUND_SCALAR_TYPE)
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -294,7 +293,7 @@ def _pivoting(name: str, A: Any, pivot: bool) -> None:
         raise RuntimeError("linalg.lu_factor: LU without pivoting is not implemented on the CPU")
 
 
-@with_out()
+@composite(module=True, out=True)
 def lu(A: Tensor, *, pivot: bool = True) -> Any:
     """Return the LU decomposition ``A = P @ L @ U`` with partial pivoting.
 
@@ -329,7 +328,7 @@ _SINGULAR = (
 )
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """Return the factors of ``lu_factor``, and an error code for each matrix.
 
@@ -358,7 +357,7 @@ def lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -
     return _LuFactorEx(LU, pivots, info)
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """Return the factors of ``lu`` in the packed form that ``lu_solve`` takes.
 
@@ -384,7 +383,7 @@ def lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     return _LuFactor(LU, pivots)
 
 
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:

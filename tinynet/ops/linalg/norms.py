@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import number_of
 from tinynet.ops.arguments import EXPECTED, keywords, name_of, same_dtype
@@ -44,7 +42,7 @@ def _in_dtype(name: str, x: Tensor, dtype: Any) -> Tensor:
 
 
 @keywords
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def vector_norm(
     x: Tensor, ord: float = 2, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -88,7 +86,9 @@ def _matrix_axes(dim: Any, ndim: int) -> tuple[int, int]:
 
 
 @keywords
-@with_out(same_dtype("linalg.{name} expected out tensor dtype {result} but got: {out}"))
+@composite(
+    module=True, out=same_dtype("linalg.{name} expected out tensor dtype {result} but got: {out}")
+)
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -156,7 +156,9 @@ def _by_singular_values(A: Tensor, ord: Any, one: int, two: int, keepdim: bool) 
 
 
 @keywords
-@with_out(same_dtype("linalg.norm expected out tensor dtype {result} but got: {out}"))
+@composite(
+    module=True, out=same_dtype("linalg.norm expected out tensor dtype {result} but got: {out}")
+)
 def linalg_norm(
     input: Tensor, ord: Order = None, dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -197,7 +199,7 @@ def linalg_norm(
     return vector_norm(input, 2 if ord is None else ord, dims, keepdim, dtype=dtype)
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def norm(
     self: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -231,8 +233,7 @@ def norm(
 # ---- condition numbers --------------------------------------------------------------------------
 
 
-@with_out()
-@autocast("float32")
+@composite(module=True, out=True, autocast="float32")
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """Return the condition numbers of matrices: how much they amplify relative errors.
 

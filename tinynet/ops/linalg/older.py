@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.complex_rules import adjoint
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
@@ -35,7 +35,7 @@ def _deprecated(name: str, better: str) -> None:
     )
 
 
-@public(autocast="float32")
+@composite(autocast="float32")
 def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """Return the pseudoinverses of matrices.
 
@@ -79,7 +79,7 @@ def _check_systems(name: str, B: Tensor, A: Tensor) -> None:
 # ---- Cholesky -----------------------------------------------------------------------------------
 
 
-@public(out=EXPECTED, autocast="float32")
+@composite(out=EXPECTED, autocast="float32")
 def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """Return Cholesky factors; prefer ``linalg.cholesky``.
 
@@ -141,7 +141,7 @@ def inverse_with_factor(A: Array, /, upper: bool) -> Array:
 inverse_with_factor.grad(A=lambda g, result, A, upper: _by_factor(result @ (g @ result), A, upper))
 
 
-@public(out=True, autocast="float32", checks=True)
+@composite(out=True, autocast="float32", checks=True)
 def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     """Solve ``A X = B``, given the Cholesky factor of A.
 
@@ -168,7 +168,7 @@ def cholesky_solve(self: Tensor, input2: Tensor, upper: bool = False) -> Tensor:
     return solved_with_factor.function(self, input2, upper)
 
 
-@public(out=True, autocast="float32")
+@composite(out=True, autocast="float32")
 def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
     """Return the inverses of matrices, given their Cholesky factors.
 
@@ -199,7 +199,7 @@ def cholesky_inverse(self: Tensor, upper: bool = False) -> Tensor:
 _TriangularSolve = named("triangular_solve", ("solution", "cloned_coefficient"))
 
 
-@public(out=EXPECTED, autocast="float32")
+@composite(out=EXPECTED, autocast="float32")
 def triangular_solve(
     self: Tensor,
     A: Tensor,
@@ -256,7 +256,7 @@ _Svd = named("svd", ("U", "S", "V"))
 _Geqrf = named("geqrf", ("a", "tau"))
 
 
-@public(out=EXPECTED, autocast="float32")
+@composite(out=EXPECTED, autocast="float32")
 def qr(self: Tensor, some: bool = True) -> Any:
     """Return the QR decomposition; prefer ``linalg.qr``.
 
@@ -281,7 +281,7 @@ def qr(self: Tensor, some: bool = True) -> Any:
     return _Qr(*linalg_qr(self, "reduced" if some else "complete"))
 
 
-@public(out=EXPECTED, autocast="float32")
+@composite(out=EXPECTED, autocast="float32")
 def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``.
 
@@ -308,7 +308,7 @@ def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
     return _Svd(empty[0], svdvals(self), empty[1])
 
 
-@public(out=True, autocast="float32")
+@composite(out=True, autocast="float32")
 def geqrf(self: Tensor) -> Any:
     """Return a QR decomposition packed like LAPACK's; without gradient.
 
@@ -336,7 +336,7 @@ def geqrf(self: Tensor) -> Any:
     return _Geqrf(in_columns(wrap(packed)), wrap(tau.astype(a.dtype)))
 
 
-@public(out=True)
+@composite(out=True)
 def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """Return packed LU factors and pivots (and error codes); prefer ``linalg.lu_factor``.
 
@@ -369,7 +369,7 @@ def lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tenso
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@public(out=EXPECTED, autocast="float32")
+@composite(out=EXPECTED, autocast="float32")
 def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """Solve linear systems with LU factors; prefer ``linalg.lu_solve``.
 
@@ -395,4 +395,4 @@ def lu_solve(self: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     return linalg_lu_solve(LU_data, LU_pivots, self)
 
 
-public(lu_unpack, as_method=False, out=EXPECTED)
+composite(lu_unpack, method=False, out=EXPECTED)

@@ -8,9 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.complex_rules import adjoint
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import name_of, refuse_others
@@ -37,7 +35,7 @@ def _range(A: Tensor, q: int, niter: int) -> Tensor:
     return Q
 
 
-@public(as_method=False)
+@composite(method=False)
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -76,7 +74,7 @@ def svd_lowrank(
     return matmul(Q, U), S, Vh.mT
 
 
-@public(as_method=False)
+@composite(method=False)
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -162,7 +160,7 @@ def pinv_gradient(g: Any, A: Any, P: Any) -> Any:
 pseudoinverse.grad(A=lambda g, A, result: pinv_gradient(g, A, result))
 
 
-@with_out()
+@composite(module=True, out=True)
 def pinv(
     A: Tensor,
     rcond: float | Tensor | None = None,
@@ -211,8 +209,7 @@ def pinv(
     return pseudoinverse.function(A, _number(atol), _number(rtol), hermitian)
 
 
-@with_out()
-@autocast("float32")
+@composite(module=True, out=True, autocast="float32")
 def matrix_rank(
     A: Tensor,
     tol: float | Tensor | None = None,

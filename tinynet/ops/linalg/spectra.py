@@ -8,9 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.complex_rules import adjoint, conjugate, holds_complex
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -132,8 +130,7 @@ def _triangle(UPLO: str) -> str:
     return UPLO.upper()
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def eigh(A: Tensor, UPLO: str = "L") -> Any:
     """Return the eigenvalues and eigenvectors of Hermitian matrices.
 
@@ -162,8 +159,7 @@ def eigh(A: Tensor, UPLO: str = "L") -> Any:
     return _Eigh(*eigen_system.function(A, _triangle(UPLO)))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Return the eigenvalues of symmetric matrices, in ascending order.
 
@@ -242,8 +238,7 @@ def _no_driver(name: str, driver: str | None) -> None:
         )
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> Any:
     """Return the singular value decomposition ``A = U @ diag(S) @ Vh``.
 
@@ -273,8 +268,7 @@ def svd(A: Tensor, full_matrices: bool = True, *, driver: str | None = None) -> 
     return _Svd(*singular_system.function(A, full_matrices))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def svdvals(A: Tensor, *, driver: str | None = None) -> Tensor:
     """Return the singular values of matrices, in descending order.
 
@@ -339,8 +333,7 @@ eigen_values_and_vectors.grad(
 _Eig = named("linalg_eig", ("eigenvalues", "eigenvectors"))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def eig(A: Tensor) -> Any:
     """Return the eigenvalues and eigenvectors of square matrices, as complex numbers.
 
@@ -366,8 +359,7 @@ def eig(A: Tensor) -> Any:
     return _Eig(*eigen_values_and_vectors.function(A))
 
 
-@with_out(EXPECTED)
-@autocast("float32")
+@composite(module=True, out=EXPECTED, autocast="float32")
 def eigvals(A: Tensor) -> Tensor:
     """Return the eigenvalues of square matrices, as complex numbers in no order.
 

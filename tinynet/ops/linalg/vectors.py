@@ -9,12 +9,10 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.complex_rules import adjoint, conjugate
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.ops.arguments import EXPECTED, also_named, keywords, name_of, refuse_others, same_dtype
+from tinynet.ops.arguments import EXPECTED, keywords, name_of, refuse_others, same_dtype
 from tinynet.ops.linalg.checks import floating, in_columns
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.products.matmul import matmul, refused, vdot
@@ -47,7 +45,7 @@ cross_product.grad(
 
 
 @keywords
-@with_out(EXPECTED)
+@composite(module=True, out=EXPECTED)
 def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the cross products of vectors of three elements.
 
@@ -81,7 +79,7 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     return cross_product.function(input, other, axis)
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """Return the cross products of vectors of three elements.
 
@@ -111,8 +109,11 @@ def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 
 @keywords
-@with_out(same_dtype("linalg.{name}: Expected out of dtype{result} but found {out}"))
-@autocast("lower")
+@composite(
+    module=True,
+    out=same_dtype("linalg.{name}: Expected out of dtype{result} but found {out}"),
+    autocast="lower",
+)
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Return the inner products of vectors along a dimension.
 
@@ -216,8 +217,7 @@ def _check_reflectors(a: Any, tau: Any) -> None:
     floating(name, a)
 
 
-@with_out()
-@autocast("float32")
+@composite(module=True, out=True, autocast="float32")
 def householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """Return the first n columns of a product of Householder reflections.
 
@@ -291,14 +291,14 @@ def _check_multiplied(a: Any, tau: Any, other: Any, side: int) -> None:
     floating(name, a)
 
 
-@public(
+@composite(
     out=same_dtype(
         "tinynet.ormqr: Expected input and result to have the same dtype, but input has "
         "dtype{result} and result has dtype {out}"
     ),
     autocast="float32",
+    names={"input2": "tau", "input3": "other"},
 )
-@also_named(input2="tau", input3="other")
 def ormqr(
     self: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False
 ) -> Tensor:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import pointwise, public
+from tinynet.core.declaration.operation import composite, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -131,7 +131,7 @@ def _weighted(name: str, self: Any, end: Any, weight: Any) -> Any:
     return lerp_tensor if isinstance(weight, Tensor) else lerp_number
 
 
-@public(out=True)
+@composite(out=True)
 def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Interpolate linearly between two tensors: ``self + weight * (end - self)``.
 
@@ -150,7 +150,7 @@ def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     return _weighted("lerp", self, end, weight).function(self, end, weight)
 
 
-@public
+@composite
 def lerp_(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Write ``self + weight * (end - self)`` to this tensor and return it."""
     op = _weighted("lerp_", self, end, weight)

@@ -9,8 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.declaration.compiler import lazy_inplace
-from tinynet.core.declaration.operation import operation, pointwise, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.overlap import refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
@@ -375,8 +374,8 @@ def _with_alpha(name: str, op: Any) -> Any:
     """
     inplace.__name__ = inplace.__qualname__ = f"{name}_"
     inplace.__doc__ = f"Write ``self {sign} alpha * other`` to this tensor and return it."
-    public(inplace)
-    return public(function, out=True)
+    composite(inplace)
+    return composite(function, out=True)
 
 
 tensor_add = _with_alpha("add", add)
@@ -404,7 +403,7 @@ def tensor_div(self: Tensor, other: Tensor | float, *, rounding_mode: str | None
     return quotient_rounded.function(self, other, rounding_mode)
 
 
-@public(as_method=False)
+@composite(method=False)
 def rsub(self: Tensor, other: Tensor | float, *, alpha: float = 1) -> Tensor:
     """Return ``other - alpha * self``.
 
@@ -431,10 +430,10 @@ def _check_rounding(mode: str) -> None:
 
 
 tensor_div.__name__ = tensor_div.__qualname__ = "div"
-public(tensor_div, out=True)
+composite(tensor_div, out=True)
 
 
-@public
+@composite
 def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Divide this tensor in place and return it; see ``div`` for the arguments."""
     if rounding_mode is None:
@@ -446,7 +445,7 @@ def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = Non
 _MISSING = object()
 
 
-@with_out()
+@composite(module=True, out=True)
 def choose(condition: Tensor, input: Any = _MISSING, other: Any = _MISSING) -> Any:
     """Return ``input`` where the condition is True and ``other`` elsewhere.
 

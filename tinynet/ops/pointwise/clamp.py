@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import operation, pointwise, public
+from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
@@ -171,7 +171,7 @@ def clamp_to(self: Array, max: Array, /) -> Array:
     return np.minimum(self, max)
 
 
-@public(out=True, aliases=("clip",))
+@composite(out=True, aliases=("clip",))
 def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp all elements to ``[min, max]``; each bound is a number, a tensor or None.
 
@@ -186,7 +186,7 @@ def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     return op.function(self, *bounds)
 
 
-@public(function=True)
+@composite(function=True)
 def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp this tensor to ``[min, max]`` in place and return it."""
     op, bounds = _bounds(self, min, max)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tinynet.core.declaration.operation import pointwise, public
+from tinynet.core.declaration.operation import composite, pointwise
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import BOOLEAN, FOUND, name_of, refuse_others
@@ -275,7 +275,7 @@ def isclose(
 isclose.mixed = _one_kind
 
 
-@public
+@composite
 def allclose(
     self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
@@ -289,7 +289,7 @@ def allclose(
     return bool(isclose.function(self, other, rtol, atol, equal_nan)._array.all())
 
 
-@public
+@composite
 def equal(self: Tensor, other: Tensor) -> bool:
     """Return whether two tensors have the same shape and elements; NaN equals nothing.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.complex_rules import holds_complex
-from tinynet.core.declaration.operation import operation, pointwise, public, view
+from tinynet.core.declaration.operation import composite, operation, pointwise, view
 from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
@@ -45,7 +45,7 @@ real_part.grad(self=lambda g: g)  # the engine makes it complex
 imaginary_part.grad(self=lambda g: g * 1j)
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 def real(input: Tensor) -> Tensor:
     """Return a view of the real parts of any tensor; a real one itself.
 
@@ -56,7 +56,7 @@ def real(input: Tensor) -> Tensor:
     return real_part.function(input) if input.is_complex() else input
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 def imag(input: Tensor) -> Tensor:
     """Return a view of the imaginary parts.
 
@@ -85,7 +85,7 @@ method(property(real, _assigned(real)), "real")
 method(property(imag, _assigned(imag)), "imag")
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 def is_complex(input: Tensor) -> bool:
     """Return whether the dtype is complex.
 
@@ -119,7 +119,7 @@ conjugate.grad(self=lambda g: conjugate(g))
 Recorded.conjugate = staticmethod(conjugate.function)
 
 
-@public(checks=True)
+@composite(checks=True)
 def conj(self: Tensor) -> Tensor:
     """Return the complex conjugates of any tensor; a real one itself.
 
@@ -161,7 +161,7 @@ def _pending(name: str, what: str) -> None:
         >>> tn.tensor([1.0]).{start}()
         {shown}
     """
-        public(checks=True)(function)
+        composite(checks=True)(function)
 
 
 _pending("conj", "conjugates")

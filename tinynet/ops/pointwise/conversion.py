@@ -10,8 +10,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.callsite import warn
-from tinynet.core.declaration.composite import tensor_first
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.devices import device as Device
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
@@ -99,7 +98,7 @@ def target_of(args: tuple[Any, ...]) -> tuple[Any, tuple[bool, ...]]:
     return kind, tuple(rest)
 
 
-@public(function=False)
+@composite(function=False)
 def to(
     self: Tensor,
     *args: Any,
@@ -143,7 +142,7 @@ def to(
     return converted(self, kind, copy, memory_format)
 
 
-@public(function=False)
+@composite(function=False)
 def type_as(self: Tensor, other: Tensor) -> Tensor:
     """Convert the tensor to the dtype of another one.
 
@@ -162,7 +161,7 @@ _BY_TENSOR_NAME = {f"{package}.{d.tensor_name}": d for d in dtypes.ALL for packa
 _NAMES: dict[str, Any] = _BY_TENSOR_NAME | {f"{package}.Tensor": Tensor for package in _PACKAGES}
 
 
-@public(function=False)
+@composite(function=False)
 def type(
     self: Tensor,
     dtype: dtypes.dtype | TensorKind | str | None = None,
@@ -203,7 +202,7 @@ def type(
     return converted(self, dtypes.as_numpy(dtype))
 
 
-@public(function=False)
+@composite(function=False)
 def cpu(self: Tensor, memory_format: Any = None) -> Tensor:
     """Return the tensor itself, or a copy in another memory format.
 
@@ -287,8 +286,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-@public_function
-@tensor_first
+@composite(method=False, checks=True)
 def is_floating_point(input: Tensor) -> bool:
     """Return True if the dtype is a floating-point one.
 
@@ -299,8 +297,7 @@ def is_floating_point(input: Tensor) -> bool:
     return input.is_floating_point()
 
 
-@public_function
-@tensor_first
+@composite(method=False, checks=True)
 def numel(input: Tensor) -> int:
     """Return the number of elements.
 

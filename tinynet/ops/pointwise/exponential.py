@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.core.complex_rules import conjugate, holds_complex
 from tinynet.core.declaration.double_backward import derivative
-from tinynet.core.declaration.operation import pointwise, public
+from tinynet.core.declaration.operation import composite, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
@@ -198,7 +198,7 @@ def neg(self: Array, /) -> Array:
 neg.grad(self=lambda g: -g)
 
 
-@public(checks=True)
+@composite(checks=True)
 def positive(self: Tensor) -> Tensor:
     """Return the tensor itself: ``+x``.
 
@@ -267,7 +267,7 @@ def abs(self: Array, /) -> Array:
     return np.abs(self)
 
 
-@public(function=True)
+@composite(function=True)
 def abs_(self: Tensor) -> Tensor:
     """Write the absolute values to this tensor and return it.
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import operation, pointwise, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
@@ -258,8 +257,7 @@ igammac.grad(
 
 
 @special()
-@public(as_method=False)
-@with_out()
+@composite(method=False, out=True)
 def polygamma(n: int, input: Tensor) -> Tensor:
     """Return the ``n``-th derivative of ``digamma``.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.complex_rules import holds_complex
-from tinynet.core.declaration.operation import operation, pointwise, public
+from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
@@ -105,7 +105,7 @@ power_of_number.grad(self=_slope_of_exponent)
 # ---- public functions ---------------------------------------------------------------------------
 
 
-@public(out=True)
+@composite(out=True)
 def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     """Raise each element of ``self`` to the power of ``exponent`` (a number or a tensor).
 
@@ -126,7 +126,7 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     return power.function(self, exponent)
 
 
-@public
+@composite
 def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
     number = type(exponent) in dtypes.type_of_number
@@ -156,7 +156,7 @@ def _double(x: Any, name: str, position: int) -> Any:
     )
 
 
-@public(
+@composite(
     out=same_dtype(
         "the output given to {name} has dtype {out} but the operation's result requires dtype "
         "{result}"
@@ -177,7 +177,7 @@ def float_power(self: Tensor | float, exponent: Tensor | float) -> Tensor:
     return pow(_double(self, "input", 1), _double(exponent, "exponent", 2))
 
 
-@public
+@composite
 def float_power_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
     wanted = "ComplexDouble" if holds_complex((self, exponent)) else "Double"

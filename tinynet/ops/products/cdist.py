@@ -8,8 +8,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.complex_rules import conjugate
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
@@ -80,8 +79,7 @@ _MODES = (
 )
 
 
-@public(as_method=False)
-@autocast("float32")
+@composite(method=False, autocast="float32")
 def cdist(
     x1: Tensor,
     x2: Tensor,
@@ -163,7 +161,7 @@ distance.grad(
 )
 
 
-@public
+@composite
 def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """Return the p-norm of the difference of two tensors.
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Any
 
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import refuse_other_elements
@@ -257,7 +257,7 @@ def _subscripts(given: Any) -> str:
     return "".join("..." if x is Ellipsis else SUBSCRIPTS[x] for x in given)
 
 
-@public(as_method=False)
+@composite(method=False)
 def einsum(*args: Any) -> Tensor:
     """Return sums of products of tensors by Einstein's summation convention.
 

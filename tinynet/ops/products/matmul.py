@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core.complex_rules import conjugate
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of, method
@@ -209,7 +209,7 @@ unsafe_view.grad(self=lambda g, self_shape: views.reshape(g, self_shape))
 # ---- matmul -------------------------------------------------------------------------------------
 
 
-@public(out=EXPECTED)
+@composite(out=EXPECTED)
 def matmul(self: Tensor, other: Tensor) -> Tensor:
     """Multiply vectors, matrices, or batches of matrices, like ``a @ b``.
 
@@ -334,7 +334,7 @@ method(_operator, "__matmul__")
 method(_reflected, "__rmatmul__")
 
 
-@public(out=True)
+@composite(out=True)
 def outer(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors.
 
@@ -355,7 +355,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
     return views.reshape(self, (self._array.size, 1)) * vec2
 
 
-@public(out=True)
+@composite(out=True)
 def ger(self: Tensor, vec2: Tensor) -> Tensor:
     """Return the outer product of two vectors: the BLAS name of ``outer``.
 

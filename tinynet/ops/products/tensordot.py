@@ -10,8 +10,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.declaration.operation import public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import c_name, refuse_others, same_dtype
 from tinynet.ops.products.matmul import mm, unsafe_view
@@ -46,8 +45,7 @@ def _contracted(dims: Any, a: Tensor, b: Tensor) -> tuple[list[int], list[int]]:
     return first, second
 
 
-@public(as_method=False)
-@with_out(_SAME_DTYPE)
+@composite(method=False, out=_SAME_DTYPE)
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Contract two tensors: sum their products over the given dimensions.
 
@@ -108,7 +106,7 @@ def _multiplied(a: Tensor, b: Tensor, one: list[int], two: list[int]) -> Tensor:
     return reshape(mm.function(a, b), tuple(outer))
 
 
-@public(out=_SAME_DTYPE)
+@composite(out=_SAME_DTYPE)
 def inner(self: Tensor, other: Tensor) -> Tensor:
     """Return inner products along the last dimensions; with a scalar, the product.
 
@@ -136,7 +134,7 @@ def inner(self: Tensor, other: Tensor) -> Tensor:
 # ---- Kronecker product --------------------------------------------------------------------------
 
 
-@public(out=True)
+@composite(out=True)
 def kron(self: Tensor, other: Tensor) -> Tensor:
     """Return the Kronecker product: all of ``other`` times each element of ``self``.
 
@@ -216,7 +214,10 @@ def _best_splits(lengths: list[int]) -> list[list[int]]:
     return split
 
 
-@with_out(same_dtype("{name}(): expected out tensor to have dtype {result_c} but got {out_c}"))
+@composite(
+    module=True,
+    out=same_dtype("{name}(): expected out tensor to have dtype {result_c} but got {out_c}"),
+)
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """Multiply a chain of matrices in the order that needs the fewest operations.
 
@@ -247,7 +248,7 @@ def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     return reshape(product(0, len(tensors) - 1), ends)
 
 
-@public(as_method=False)
+@composite(method=False)
 def chain_matmul(*matrices: Tensor) -> Tensor:
     """Multiply a chain of matrices; prefer ``linalg.multi_dot``, which takes a list.
 

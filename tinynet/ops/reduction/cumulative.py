@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.complex_rules import holds_complex
-from tinynet.core.declaration.operation import Operation, operation, public
+from tinynet.core.declaration.operation import Operation, composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
@@ -249,7 +249,7 @@ def refuse_other_lengths(self: Tensor, other: Tensor | None, axis: int) -> None:
             )
 
 
-@public(out=True, checks=True)
+@composite(out=True, checks=True)
 def diff(
     self: Tensor,
     n: int = 1,
@@ -313,7 +313,7 @@ def _slopes(x: Tensor, axis: int, h: Any, edge_order: int) -> Tensor:
     return cat.function([left, inner, right], axis)
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 def gradient(
     input: Tensor,
     *,
@@ -409,7 +409,7 @@ def _checked(name: str, y: Any, x: Any, dim: int) -> tuple[int, Tensor | None]:
     return axis, after - before
 
 
-@public(as_method=False)
+@composite(method=False)
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
@@ -442,7 +442,7 @@ def trapezoid(
     return (sum_dims.function(y, axis) - ends) * step
 
 
-@public(as_method=False)
+@composite(method=False)
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1) -> Tensor:
     """Integrate by the trapezoidal rule, like ``trapezoid``; arguments are those of ``trapezoid``.
 
@@ -453,7 +453,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: i
     return trapezoid(y, x, dx=dx, dim=dim)
 
 
-@public(as_method=False)
+@composite(method=False)
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:

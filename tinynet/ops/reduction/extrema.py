@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, EXPECTED_TEXT, bad_dim, refuse_others, same_dtype
@@ -200,7 +200,7 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
         >>> values
         {"tensor([3., 2.])" if name == "max" else "tensor([1., 0.])"}
     """
-    return public(function, out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT))
+    return composite(function, out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT))
 
 
 max = _face("max", max_all, max_dim, clamp.maximum)
@@ -256,7 +256,7 @@ def _aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 
 _aminmax.__name__ = _aminmax.__qualname__ = "aminmax"
-public(_aminmax, out=EXPECTED)
+composite(_aminmax, out=EXPECTED)
 
 # ---- indices ------------------------------------------------------------------------------------
 

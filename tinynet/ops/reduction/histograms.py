@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import wide
@@ -149,7 +149,7 @@ def _check(points: Array, weight: Tensor | None, range: Sequence[float] | None) 
         )
 
 
-@public(
+@composite(
     out=same_dtype(
         _OTHER_DTYPE.format("hist"), _OTHER_DTYPE.format("bin_edges") + " for dimension 0"
     ),
@@ -187,7 +187,7 @@ def histogram(
     return Histogram(wrap(counts), wrap(edges.copy()))
 
 
-@public(as_method=False, out=True, checks=True)
+@composite(method=False, out=True, checks=True)
 def histogramdd(
     input: Tensor,
     bins: int | Sequence[int] | Sequence[Tensor],
@@ -274,7 +274,7 @@ def _found(edges: Array, values: Array, side: Any) -> Array:
     return np.where(np.isnan(values), len(edges), at) if values.dtype.kind == "f" else at
 
 
-@public(as_method=False, out=_INDICES)
+@composite(method=False, out=_INDICES)
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor | float,
@@ -334,7 +334,7 @@ def searchsorted(
     return wrap(found.astype(np.int32 if out_int32 else np.int64))
 
 
-@public(as_method=False, out=_INDICES)
+@composite(method=False, out=_INDICES)
 def bucketize(
     input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False
 ) -> Tensor:

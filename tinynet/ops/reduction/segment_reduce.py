@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import refuse_kinds, refuse_others
@@ -63,7 +63,7 @@ def _numbers(ends: Array, size: int) -> Array:
     return np.where(numbers < 0, count, numbers)
 
 
-@public(as_method=False)
+@composite(method=False)
 def segment_reduce(
     data: Tensor,
     reduce: str,

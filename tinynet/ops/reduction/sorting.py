@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import (
@@ -72,7 +72,7 @@ def argsort(self: Array, /, dim: int = -1, descending: bool = False, stable: boo
     return _order(self, dim, descending)
 
 
-@public(out=EXPECTED, checks=True)
+@composite(out=EXPECTED, checks=True)
 def msort(self: Tensor) -> Tensor:
     """Sort along the first dimension.
 
@@ -272,7 +272,7 @@ median_dim.grad(self=put_back)
 nanmedian_dim.grad(self=put_back)
 
 
-@public(out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT, dim=True), checks=True)
+@composite(out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT, dim=True), checks=True)
 def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median of all elements, or the medians along a dimension and their indices.
 
@@ -285,7 +285,7 @@ def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return median_all.function(self) if dim is None else median_dim.function(self, dim, keepdim)
 
 
-@public(out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT, dim=True), checks=True)
+@composite(out=same_dtype(EXPECTED_TEXT, EXPECTED_TEXT, dim=True), checks=True)
 def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return the median ignoring NaN: of all elements, or along a dimension with its indices.
 
@@ -436,7 +436,7 @@ def _declare(declared: Any) -> Any:
     ) -> Tensor:
         return _quantile(declared.__name__, self, q, dim, keepdim, interpolation)
 
-    return public(as_declared(function, declared), out=_SAME_DTYPE, autocast="float32")
+    return composite(as_declared(function, declared), out=_SAME_DTYPE, autocast="float32")
 
 
 @_declare

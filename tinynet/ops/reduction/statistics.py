@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.complex_rules import conjugate
-from tinynet.core.declaration.operation import Operation, operation, public
+from tinynet.core.declaration.operation import Operation, composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
@@ -79,7 +79,7 @@ def _rows(name: str, self: Tensor) -> Tensor:
     return self if ndim == 2 else reshape(self, (1, self._array.size))
 
 
-@public
+@composite
 def cov(
     self: Tensor,
     *,
@@ -147,7 +147,7 @@ def _degrees_of_freedom(total: Any, correction: int, weights: Any, aweights: Any
     return free
 
 
-@public
+@composite
 def corrcoef(self: Tensor) -> Tensor:
     """Return Pearson's correlation coefficients; rows are variables, columns are observations.
 
@@ -333,7 +333,7 @@ def _about_mean(op: Operation) -> Callable[[Any], Any]:
     return declare
 
 
-@public(out=True)
+@composite(out=True)
 @_about_mean(variance)
 def var() -> Tensor:
     """Return the variance over the given dimensions; all by default.
@@ -355,7 +355,7 @@ def var() -> Tensor:
     """
 
 
-@public(out=True)
+@composite(out=True)
 @_about_mean(deviation)
 def std() -> Tensor:
     """Return the standard deviation over the given dimensions; all by default.
@@ -370,7 +370,7 @@ def std() -> Tensor:
     """
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 @_about_mean(variance_mean)
 def var_mean() -> tuple[Tensor, Tensor]:
     """Return the variance and the mean; see ``var`` for the arguments.
@@ -381,7 +381,7 @@ def var_mean() -> tuple[Tensor, Tensor]:
     """
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 @_about_mean(deviation_mean)
 def std_mean() -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean; see ``var`` for the arguments.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
@@ -107,7 +107,7 @@ def sum_dims(self: Array, /, dim: Dims, keepdim: bool = False, dtype: DtypeLike 
 sum_dims.grad(self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim))
 
 
-@public(out=same_dtype(EXPECTED_TEXT, dim=True, inside=True))
+@composite(out=same_dtype(EXPECTED_TEXT, dim=True, inside=True))
 def sum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -170,7 +170,7 @@ mean_dims.recorded["self"] = (
 )
 
 
-@public(out=True, checks=True)
+@composite(out=True, checks=True)
 def mean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -213,7 +213,7 @@ nansum_dims.grad(
 )
 
 
-@public(out=True, checks=True)
+@composite(out=True, checks=True)
 def nansum(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -226,7 +226,7 @@ def nansum(
     return nansum_dims.function(self, dim, keepdim, dtype)
 
 
-@public(out=True, checks=True)
+@composite(out=True, checks=True)
 def nanmean(
     self: Tensor, dim: Dims = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:
@@ -310,7 +310,7 @@ def _tree(x: Any, n: int) -> Any:
     return cat([both, outside[pairs:]], 0) if single else both
 
 
-@public(out=same_dtype(EXPECTED_TEXT, dim=True, inside=True), checks=True)
+@composite(out=same_dtype(EXPECTED_TEXT, dim=True, inside=True), checks=True)
 def prod(
     self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: DtypeLike = None
 ) -> Tensor:

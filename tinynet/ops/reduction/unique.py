@@ -10,13 +10,11 @@ import numpy as np
 
 from tinynet import errors
 from tinynet.core import layouts
-from tinynet.core.declaration.operation import operation, public
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import (
     EXPECTED,
-    also_named,
     name_of,
     no_derivative,
     refuse_kinds,
@@ -29,7 +27,7 @@ from tinynet.ops.shaping.views import axis_of
 # ---- nonzero ------------------------------------------------------------------------------------
 
 
-@public(
+@composite(
     out=same_dtype(
         "{name}: Expected out tensor to have scalar type {result} but got scalar type{out}"
     ),
@@ -53,7 +51,7 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     return wrap(np.stack(found).T)  # a row for each dimension, as in PyTorch
 
 
-@public(out=True, checks=True)
+@composite(out=True, checks=True)
 def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """Return the indices of the first ``size`` nonzero elements as rows.
 
@@ -78,7 +76,7 @@ def nonzero_static(self: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     return wrap(rows)
 
 
-@public(checks=True)
+@composite(checks=True)
 def argwhere(self: Tensor) -> Tensor:
     """Return the indices of the nonzero elements as rows.
 
@@ -92,7 +90,7 @@ def argwhere(self: Tensor) -> Tensor:
     return nonzero(self)
 
 
-@public(as_method=False)
+@composite(method=False)
 def unravel_index(indices: Tensor, shape: int | Sequence[int]) -> tuple[Tensor, ...]:
     """Convert positions in a flattened tensor to indices along each dimension of a shape.
 
@@ -142,7 +140,7 @@ def count_nonzero(self: Array, /, dim: Dims = None) -> Array:
 _bincount = errors.allocating(np.bincount)
 
 
-@public(checks=True)
+@composite(checks=True)
 def bincount(self: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Count the occurrences of 0, 1, 2, ... in a vector of integers.
 
@@ -222,7 +220,7 @@ def _starts(rows: Array) -> Array:
     return new
 
 
-@public(checks=True)
+@composite(checks=True)
 def unique(
     self: Tensor,
     sorted: bool = True,
@@ -261,7 +259,7 @@ def unique(
     )
 
 
-@public(checks=True)
+@composite(checks=True)
 def unique_consecutive(
     self: Tensor,
     return_inverse: bool = False,
@@ -291,9 +289,9 @@ def unique_consecutive(
 # ---- membership ---------------------------------------------------------------------------------
 
 
-@public(as_method=False)
-@with_out(EXPECTED)
-@also_named(element="elements", test_element="test_elements")
+@composite(
+    method=False, out=EXPECTED, names={"element": "elements", "test_element": "test_elements"}
+)
 def isin(
     elements: Tensor | float,
     test_elements: Tensor | float,

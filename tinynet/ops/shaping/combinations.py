@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.ops.arguments import refuse_others
 from tinynet.ops.indexing.index_select import select_slices
@@ -22,7 +22,7 @@ def _vector(t: Tensor) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._array.shape)}")
 
 
-@public(as_method=False)
+@composite(method=False)
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """Return the Cartesian product of vectors, one combination per row.
 
@@ -56,7 +56,7 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     return stack.function(columns, 1)
 
 
-@public(as_method=False, checks=True)
+@composite(method=False, checks=True)
 @errors.allocating
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """Return all combinations of ``r`` elements of a vector, one per row.
@@ -96,7 +96,7 @@ def powers_of(x: Tensor, count: int) -> Tensor:
     return cat.function([ones, power.function(unsqueeze.function(x, -1), exponents)], -1)
 
 
-@public(as_method=False)
+@composite(method=False)
 @errors.allocating
 def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     """Return the Vandermonde matrix of a vector, whose columns are powers of its elements.

@@ -9,7 +9,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.complex_rules import conjugate
-from tinynet.core.declaration.operation import operation, public, sequence, view
+from tinynet.core.declaration.operation import composite, operation, sequence, view
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -110,7 +110,7 @@ def diagonal_matrix(self: Array, /, offset: int, dim1: int, dim2: int) -> Array:
 diagonal_matrix.grad(self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2))
 
 
-@public(checks=True)
+@composite(checks=True)
 def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere.
 
@@ -134,7 +134,7 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     return diagonal_matrix.function(self, offset, one, two)
 
 
-@public(out=EXPECTED, checks=True)
+@composite(out=EXPECTED, checks=True)
 def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal.
 
@@ -157,7 +157,7 @@ def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     return diagonal_copy.function(self, diagonal)
 
 
-@public(checks=True)
+@composite(checks=True)
 def diagflat(self: Tensor, offset: int = 0) -> Tensor:
     """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal.
 
@@ -201,7 +201,7 @@ blocks.grad(
 )
 
 
-@public(as_method=False)
+@composite(method=False)
 def block_diag(*tensors: Tensor) -> Tensor:
     """Return the block-diagonal matrix of the given matrices.
 
@@ -269,7 +269,7 @@ def _triangle(name: str, find: Any, side: str, shown: str) -> Any:
         >>> tn.{name}(2, 2).tolist()
         {shown}
     """
-    return public(function, as_method=False)
+    return composite(function, method=False)
 
 
 tril_indices = _triangle("tril_indices", np.tril_indices, "below", "[[0, 1, 1], [0, 0, 1]]")
@@ -278,7 +278,7 @@ triu_indices = _triangle("triu_indices", np.triu_indices, "above", "[[0, 0, 1], 
 # ---- adjoints -----------------------------------------------------------------------------------
 
 
-@public(checks=True)
+@composite(checks=True)
 def adjoint(self: Tensor) -> Tensor:
     """Return the conjugate with the last two dimensions swapped; of real numbers, a view.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core import layouts
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED
@@ -125,7 +125,7 @@ def clone(self: Array, /, *, memory_format: Any = None) -> Array:
 clone.grad(self=lambda g: g)
 
 
-@public(function=False)
+@composite(function=False)
 def contiguous(
     self: Tensor, memory_format: layouts.memory_format = layouts.contiguous_format
 ) -> Tensor:
@@ -149,7 +149,7 @@ def contiguous(
 # ---- flipped, rolled, repeated ------------------------------------------------------------------
 
 
-@public
+@composite
 def flip(self: Tensor, *dims: Ints) -> Tensor:
     """Reverse the order of the elements along the dimensions, in a copy.
 
@@ -168,7 +168,7 @@ def flip(self: Tensor, *dims: Ints) -> Tensor:
     return flip_dims.function(self, sizes(dims))
 
 
-@public
+@composite
 def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     """Return a copy with the elements rolled along dimensions: those past the end come first.
 
@@ -191,7 +191,7 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return roll_dims.function(self, moves, axes)
 
 
-@public(function=False)
+@composite(function=False)
 def repeat(self: Tensor, *repeats: Ints) -> Tensor:
     """Repeat the tensor along each dimension, in a copy.
 
@@ -206,7 +206,7 @@ def repeat(self: Tensor, *repeats: Ints) -> Tensor:
     return repeat_dims.function(self, sizes(repeats))
 
 
-@public(checks=True)
+@composite(checks=True)
 def tile(self: Tensor, *dims: Ints) -> Tensor:
     """Repeat the tensor along each dimension, in a copy; missing repeats are 1.
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import layouts
+from tinynet.core.declaration.composite import called
 from tinynet.core.declaration.operation import Operation, sequence
-from tinynet.core.declaration.out_argument import OutRules, with_out
+from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import refuse_other_elements
@@ -148,5 +149,5 @@ def together(parts: Sequence[Any], axis: int) -> Any:
     return stack(parts, axis) if whole is None else whole
 
 
-public_function(with_out(_APART)(cat.function))
-public_function(with_out(_APART)(stack.function))
+public_function(called(cat.function, out=_APART))
+public_function(called(stack.function, out=_APART))

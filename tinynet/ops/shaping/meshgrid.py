@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Size, Tensor
 from tinynet.ops.arguments import refuse_others
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.stacking import nonempty
 
 
-@public(as_method=False)
+@composite(method=False)
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Return coordinate grids: one tensor per vector, all of the same shape.
 
@@ -64,7 +64,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
-@public(as_method=False)
+@composite(method=False)
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Broadcast tensors to each other; return views of the common shape.
 
@@ -97,7 +97,7 @@ def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return found
 
 
-@public(as_method=False)
+@composite(method=False)
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """Return the shape that tensors of these shapes broadcast to.
 

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Sequence
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.arguments import also_named, by_name, hot
+from tinynet.ops.arguments import by_name, hot
 from tinynet.ops.shaping import strided, views
 from tinynet.ops.shaping.view_copies import contiguous_copy, copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
@@ -21,7 +21,7 @@ from tinynet.ops.shaping.views import reshape as reshaped
 
 
 @copied("tn.view_copy(x, (2,))", [1.0, 2.0])
-@public(function=False)
+@composite(function=False)
 @hot
 def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named: Ints) -> Tensor:
     """Return a view with another shape (one size may be -1), or of the bytes in another dtype.
@@ -45,7 +45,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named
     return views.view_as_shape.function(self, infer(sizes(size), self._array.size))
 
 
-@public(checks=True)
+@composite(checks=True)
 @hot
 def reshape(self: Tensor, *shape: Ints, **named: Ints) -> Tensor:
     """Return the tensor with another shape: a view where possible, otherwise a copy.
@@ -66,7 +66,7 @@ def reshape(self: Tensor, *shape: Ints, **named: Ints) -> Tensor:
     return reshaped(self, infer(sizes(shape), self._array.size))
 
 
-@public(function=False)
+@composite(function=False)
 def view_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view with the shape of another tensor.
 
@@ -80,7 +80,7 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
     return view(self, other.shape)
 
 
-@public(function=False)
+@composite(function=False)
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """Return the tensor with the shape of another one.
 
@@ -94,7 +94,7 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return reshape(self, other.shape)
 
 
-@public(checks=True)
+@composite(checks=True)
 def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Flatten a range of dimensions into one.
 
@@ -117,7 +117,7 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(self, (*old[:start], Size(old[start : end + 1]).numel(), *old[end + 1 :]))
 
 
-@public(checks=True)
+@composite(checks=True)
 def ravel(self: Tensor) -> Tensor:
     """Flatten the tensor into one dimension.
 
@@ -131,7 +131,7 @@ def ravel(self: Tensor) -> Tensor:
     return flat if flat._array.flags.c_contiguous else contiguous_copy.function(flat)
 
 
-@public(checks=True)
+@composite(checks=True)
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Split one dimension into several.
 
@@ -154,7 +154,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 
 @copied("tn.squeeze_copy(x)", [1.0, 2.0])
-@public
+@composite
 def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """Return a view without dimensions of length 1: all of them, or those given.
 
@@ -170,7 +170,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
 
 
 @copied("tn.expand_copy(x, (2, 2))", [[1.0, 2.0], [1.0, 2.0]])
-@public(function=False)
+@composite(function=False)
 @hot
 def expand(self: Tensor, *size: Ints, implicit: bool = False, **named: Ints) -> Tensor:
     """Return a view in which dimensions of length 1 repeat; -1 keeps a size.
@@ -191,7 +191,7 @@ def expand(self: Tensor, *size: Ints, implicit: bool = False, **named: Ints) -> 
     return views.expand_to.function(self, sizes(size))
 
 
-@public(function=False)
+@composite(function=False)
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
     """Return a view expanded to the shape of another tensor.
 
@@ -205,7 +205,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return views.expand_to.function(self, other._array.shape)
 
 
-@public
+@composite
 def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
     """Return a view broadcast to a shape.
 
@@ -224,7 +224,7 @@ def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
 
 
 @copied("tn.permute_copy(x, (1, 0))", [[1.0], [2.0]])
-@public
+@composite
 def permute(self: Tensor, *dims: Ints) -> Tensor:
     """Return a view with the dimensions in another order.
 
@@ -239,7 +239,7 @@ def permute(self: Tensor, *dims: Ints) -> Tensor:
     return views.permute_dims.function(self, sizes(dims))
 
 
-@public(aliases=("moveaxis",), checks=True)
+@composite(aliases=("moveaxis",), checks=True)
 def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Return a view with one or more dimensions moved to other positions.
 
@@ -323,7 +323,7 @@ method(property(_matrix_transposed), "mT")
 # ---- in place: the tensor becomes the view ------------------------------------------------------
 
 
-@public
+@composite
 def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
     """Remove dimensions of length 1 from this tensor and return it."""
     back = (views.view_as_shape, (self._array.shape,))
@@ -333,21 +333,20 @@ def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
     return run_inplace_view(drop, self, (dim,), "squeeze_", back)
 
 
-@public
+@composite
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Add a dimension of length 1 to this tensor and return it."""
     back = (views.view_as_shape, (self._array.shape,))
     return run_inplace_view(views.unsqueeze, self, (dim,), "unsqueeze_", back)
 
 
-@public
+@composite
 def t_(self: Tensor) -> Tensor:
     """Transpose this matrix and return it."""
     return run_inplace_view(views.t, self, (), "t_", (views.t, ()))
 
 
-@public
-@also_named(axis0="dim0", axis1="dim1")
+@composite(names={"axis0": "dim0", "axis1": "dim1"})
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap two dimensions of this tensor and return it."""
     dims = (dim0, dim1)

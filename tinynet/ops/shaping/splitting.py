@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.operation import public
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import also_named, name_of, same_dtype
 from tinynet.ops.shaping import diagonals, views
@@ -26,9 +26,9 @@ SECTIONS = dict.fromkeys(
     "tn.narrow_copy(x, 1, 0, 1)",
     [[1.0]],
     out=same_dtype("Expected self.dtype() == output.dtype() to be true, but got false."),
-    as_method=True,
+    method=True,
 )
-@public(checks=True)
+@composite(checks=True)
 def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
     """Return a view of ``length`` slices of a dimension, beginning at ``start``.
 
@@ -59,8 +59,11 @@ def narrow(self: Tensor, dim: int, start: int | Tensor, length: int) -> Tensor:
 
 
 @copied("tn.split_copy(x, 1)[0]", [[1.0, 2.0]], out=True)
-@public(aliases=("unsafe_split",), checks=True)
-@also_named(tensor="input", split_size_or_sections="split_size")
+@composite(
+    aliases=("unsafe_split",),
+    checks=True,
+    names={"tensor": "input", "split_size_or_sections": "split_size"},
+)
 def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split into views of equal size (the last may be smaller) or of the given sizes.
 
@@ -101,7 +104,7 @@ def _length(t: Tensor, name: str, dim: int) -> int:
     return int(t._array.shape[axis_of(dim, t._array.ndim)])
 
 
-@public(aliases=("unsafe_chunk",), checks=True)
+@composite(aliases=("unsafe_chunk",), checks=True)
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Split into at most ``chunks`` views of equal size (the last may be smaller).
 
@@ -119,7 +122,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 @copied("tn.diagonal_copy(x)", [1.0])
-@public(checks=True)
+@composite(checks=True)
 def diagonal(self: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Return a view of a diagonal.
 
@@ -156,8 +159,7 @@ def _as_numbers(sections: Sections) -> int | Sequence[int]:
     return found
 
 
-@public(checks=True)
-@also_named(**SECTIONS)
+@composite(checks=True, names=SECTIONS)
 def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> tuple[Tensor, ...]:
     """Split a dimension into views of nearly equal size, or at the given indices.
 
@@ -215,7 +217,7 @@ def _equal_parts(name: str, least: int, axis: int) -> Any:
         >>> tn.zeros(4, 4, 4).{name}(2)[0].shape
         tinynet.Size([{half}])
     """
-    return public(function, checks=True)
+    return composite(function, checks=True)
 
 
 hsplit = _equal_parts("hsplit", 1, 1)
@@ -224,7 +226,7 @@ dsplit = _equal_parts("dsplit", 3, 2)
 
 
 @copied("tn.split_with_sizes_copy(x, [1])[0]", [[1.0, 2.0]])
-@public(aliases=("unsafe_split_with_sizes",))
+@composite(aliases=("unsafe_split_with_sizes",))
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split a dimension into views of the given sizes.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core import layouts
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import refuse_kinds
@@ -39,7 +39,7 @@ def _at_least(name: str, grow: Any) -> Any:
         >>> tn.{name}(tn.tensor(1.0)).dim()
         {name[8]}
     """
-    return public(function, as_method=False)
+    return composite(function, method=False)
 
 
 def _grow_to_one(t: Tensor) -> Tensor:
@@ -77,7 +77,7 @@ def nonempty(name: str, tensors: Sequence[Tensor]) -> list[Tensor]:
     return list(tensors)
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors horizontally: along the second dimension, vectors along the first.
 
@@ -92,7 +92,7 @@ def hstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat.function(grown, 0 if grown[0]._array.ndim == 1 else 1)
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors vertically: along the first dimension, vectors as rows.
 
@@ -107,7 +107,7 @@ def vstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat.function([_grow_to_two(t) for t in nonempty("vstack", tensors)], 0)
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors in depth: along the third dimension.
 
@@ -121,7 +121,7 @@ def dstack(tensors: Sequence[Tensor]) -> Tensor:
     return cat.function([_grow_to_three(t) for t in nonempty("dstack", tensors)], 2)
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors horizontally, vectors as columns.
 
@@ -140,7 +140,7 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     return hstack(grown)
 
 
-@public(as_method=False, out=True)
+@composite(method=False, out=True)
 def row_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Stack tensors vertically: another name of ``vstack``.
 
@@ -158,7 +158,7 @@ def row_stack(tensors: Sequence[Tensor]) -> Tensor:
 # ---- rotating -----------------------------------------------------------------------------------
 
 
-@public(checks=True)
+@composite(checks=True)
 def fliplr(self: Tensor) -> Tensor:
     """Reverse the order along the second dimension (left to right), in a copy.
 
@@ -175,7 +175,7 @@ def fliplr(self: Tensor) -> Tensor:
     return flipping.flip_dims.function(self, (1,))
 
 
-@public(checks=True)
+@composite(checks=True)
 def flipud(self: Tensor) -> Tensor:
     """Reverse the order along the first dimension (upside down), in a copy.
 
@@ -240,7 +240,7 @@ def _indices(counts: Array, output_size: int | None) -> Tensor:
     return wrap(np.repeat(np.arange(counts.size), counts))
 
 
-@public(checks=True)
+@composite(checks=True)
 def repeat_interleave(
     self: Tensor,
     repeats: int | Tensor | None = None,
@@ -289,7 +289,7 @@ def repeat_interleave(
 method(views.transpose.function, "swapdims")
 
 
-@public
+@composite
 def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
     """Return a view with two dimensions swapped: numpy's name of ``transpose``.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core.declaration.operation import operation, public, view
+from tinynet.core.declaration.operation import composite, operation, view
 from tinynet.core.graph.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -215,7 +215,7 @@ def _strided_arguments(
 
 
 @copied("tn.as_strided_copy(x, (2,), (1,))", [1.0, 2.0])
-@public
+@composite
 def as_strided(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
@@ -239,7 +239,7 @@ def as_strided(
     return strided.function(self, *args)
 
 
-@public(function=True)
+@composite(function=True)
 def as_strided_(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet.core import layouts
-from tinynet.core.declaration.operation import Operation, operation, public
+from tinynet.core.declaration.operation import Operation, composite, operation
 from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.tensors.tensor import METHODS, Tensor
 from tinynet.dtypes import Array
@@ -29,7 +29,7 @@ contiguous_copy.grad(self=lambda g: g)
 
 
 def copied(
-    call: str, shown: object, out: bool | OutRules = EXPECTED, as_method: bool = False
+    call: str, shown: object, out: bool | OutRules = EXPECTED, method: bool = False
 ) -> Callable[[F], F]:
     """Declare for a view the function ``name_copy``, which returns a copy of it.
 
@@ -37,7 +37,7 @@ def copied(
         call: a call for the example of its docstring, on the matrix ``x`` of 1 and 2.
         shown: the result of the call, as lists.
         out: the rules of its argument ``out=``.
-        as_method: whether it is a Tensor method too.
+        method: whether it is a Tensor method too.
     """
 
     def declare(declared: F) -> F:
@@ -65,7 +65,7 @@ def copied(
             >>> {call}.tolist()
             {shown}
         """
-        public(function, as_method=as_method, out=out)
+        composite(function, method=method, out=out)
         return declared
 
     return declare

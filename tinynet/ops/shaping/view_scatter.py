@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core import layouts
-from tinynet.core.declaration.operation import operation, public
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -115,7 +115,7 @@ diagonal_scatter.grad(
 _in_memory = traced(layouts.in_memory)
 
 
-@public(out=True)
+@composite(out=True)
 def as_strided_scatter(
     self: Tensor,
     src: Tensor,

@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
@@ -59,7 +58,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     return applied(ops.leaky_relu, input, inplace, negative_slope)
 
 
-@autocast("lower")
+@composite(module=True, autocast="lower")
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return x above 0 and ``weight * x`` below; the weight is one number or one per channel.
 
@@ -213,7 +212,7 @@ def _slopes(x: Array, lower: float, upper: float, training: bool) -> Array:
     return pick(x > 0, 1.0, slope).astype(x.dtype)
 
 
-@with_out(FOUND)
+@composite(module=True, out=FOUND)
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return x outside ``[-lambd, lambd]`` and 0 inside.
 
@@ -229,7 +228,7 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return applied(ops.hardshrink, input, False, lambd)
 
 
-@with_out(FOUND)
+@composite(module=True, out=FOUND)
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """Return x shrunk towards 0 by ``lambd``; 0 where ``|x| <= lambd``.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -95,7 +95,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return applied(ops.celu, input, inplace, alpha)
 
 
-@with_out(FOUND)
+@composite(module=True, out=FOUND)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
 
@@ -142,7 +142,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
     return applied(ops.mish, input, inplace)
 
 
-@with_out(FOUND)
+@composite(module=True, out=FOUND)
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """Return ``log(1 + exp(beta * x)) / beta``, or x itself where ``beta * x > threshold``.
 
@@ -181,7 +181,7 @@ def softsign(input: Tensor) -> Tensor:
     return input / (input.abs() + 1)
 
 
-@with_out(FOUND_SCALAR_TYPE)
+@composite(module=True, out=FOUND_SCALAR_TYPE)
 def logsigmoid(input: Tensor) -> Tensor:
     """Return the logarithm of the logistic function, exact for large negative x.
 

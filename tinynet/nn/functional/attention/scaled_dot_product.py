@@ -12,8 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
@@ -366,7 +365,7 @@ attend_with_bias.grads(_gradients_with_bias)
 # ---- scaled dot product -------------------------------------------------------------------------
 
 
-@autocast("lower")
+@composite(module=True, autocast="lower")
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,

@@ -12,8 +12,7 @@ from numpy.polynomial import polynomial
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import Ints, by_rank, require_floating, tensor_only
@@ -224,7 +223,7 @@ CHANGED = (
 )
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def grid_sample(
     input: Tensor,
     grid: Tensor,

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
@@ -105,7 +104,7 @@ def check_weight(input: Tensor, weight: Tensor, prefix: str = "") -> None:
 # Negative log-likelihoods of counts and of measurements with a variance. Composites.
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -340,7 +339,7 @@ def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
 # ---- the functions ------------------------------------------------------------------------------
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def nll_loss(
     input: Tensor,
     target: Tensor,
@@ -391,7 +390,7 @@ def nll_loss(
     return reduced(loss, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def cross_entropy(
     input: Tensor,
     target: Tensor,

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.declaration.casting import autocast
-from tinynet.core.declaration.operation import operation
+from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -239,7 +238,7 @@ def _wrong_size(expected: Any, dim: int, got: int) -> RuntimeError:
     )
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

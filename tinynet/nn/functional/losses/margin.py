@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
-from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -46,7 +46,7 @@ __all__ = [
 # Triplet margin losses, as composites.
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -145,7 +145,7 @@ def triplet_margin_with_distance_loss(
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -182,7 +182,7 @@ def margin_ranking_loss(
     return reduced(loss.clamp_min(0), reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def hinge_embedding_loss(
     input: Tensor,
     target: Tensor,
@@ -214,7 +214,7 @@ def hinge_embedding_loss(
     return reduced(loss, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -259,7 +259,7 @@ def cosine_embedding_loss(
     return reduced(loss, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -328,7 +328,7 @@ def multilabel_soft_margin_loss(
     return reduced(loss.sum(-1) / input.shape[-1], reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -386,7 +386,7 @@ def multi_margin_loss(
     return reduced(loss[0] if single else loss, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def multilabel_margin_loss(
     input: Tensor,
     target: Tensor,

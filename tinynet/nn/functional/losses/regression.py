@@ -6,7 +6,7 @@ from typing import Any
 
 from tinynet import dtypes, errors
 from tinynet.core.callsite import warn
-from tinynet.core.declaration.casting import autocast
+from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -58,7 +58,7 @@ def _weighted_mean(loss: Any, weight: Tensor | None, reduction: str) -> Tensor:
     return reduced(loss, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def mse_loss(
     input: Tensor,
     target: Tensor,
@@ -93,7 +93,7 @@ def mse_loss(
     return _weighted_mean(squared_error.function(input, target, "none"), weight, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -119,7 +119,7 @@ def l1_loss(
     return _weighted_mean((input - target).abs(), weight, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -154,7 +154,7 @@ def smooth_l1_loss(
     return smooth_error.function(*_together(input, target), reduction, beta)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def huber_loss(
     input: Tensor,
     target: Tensor,
@@ -195,7 +195,7 @@ def huber_loss(
 # ---- probabilities ------------------------------------------------------------------------------
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def binary_cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -255,7 +255,7 @@ def _check_probabilities(x: Array) -> None:
         raise RuntimeError("all elements of input should be between 0 and 1")
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -307,7 +307,7 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-@autocast("float32")
+@composite(module=True, autocast="float32")
 def kl_div(
     input: Tensor,
     target: Tensor,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, ParamSpec
 
-from tinynet.core.declaration.out_argument import with_out
+from tinynet.core.declaration.composite import called
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
@@ -213,8 +213,8 @@ def avg_pool(
     return avg_pools[rank].function(input, options, bool(count_include_pad), divisor)
 
 
-avg_pool2d = with_out(EXPECTED)(of_rank(2, avg_pool))
-avg_pool3d = with_out(EXPECTED)(of_rank(3, avg_pool, autocast="float32"))
+avg_pool2d = called(of_rank(2, avg_pool), out=EXPECTED)
+avg_pool3d = called(of_rank(3, avg_pool, autocast="float32"), out=EXPECTED)
 
 
 # ---- power averages -----------------------------------------------------------------------------

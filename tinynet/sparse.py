@@ -15,7 +15,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike

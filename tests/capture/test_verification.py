@@ -13,7 +13,7 @@ from tinynet import nn, optim
 from tinynet.capture.verify import schedule, verification
 from tinynet.capture.verify.schedule import OVER, SHARE, Schedule
 from tinynet.compiler import CompileError, CompileWarning
-from tinynet.core.observers import observable
+from tinynet.core.trace import observable
 
 BACKENDS = ["numpy", "numba"]
 

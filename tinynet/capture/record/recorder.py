@@ -31,9 +31,8 @@ from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
-from tinynet.core.observers import observable
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.trace import Tracer
+from tinynet.core.trace import Tracer, observable
 from tinynet.kernels import low_precision
 from tinynet.ops.batching.array import BatchedArray
 from tinynet.random import Generator

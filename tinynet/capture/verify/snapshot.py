@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.capture.guard.holdings import bases_of, is_a, module_of
 from tinynet.capture.program import root
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.graph.views import View
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version

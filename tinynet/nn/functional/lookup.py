@@ -9,8 +9,8 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
+from tinynet.core.graph.accumulate_grad import Rows, first_of_each
 from tinynet.core.graph.inplace import wrote
-from tinynet.core.graph.row_sparse import Rows, first_of_each
 from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap

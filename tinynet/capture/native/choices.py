@@ -86,7 +86,7 @@ def _sample(leaf: Any) -> Any:
     if not isinstance(leaf, Value):
         return leaf
     whole = np.zeros if leaf.dtype.kind in "biu" else np.ones
-    return whole(leaf.shape, leaf.dtype)  # type: ignore[arg-type]
+    return whole(leaf.shape, leaf.dtype)
 
 
 def seconds(function: Callable[..., Any], arrays: Sequence[Any]) -> float:

@@ -1,7 +1,7 @@
 """Leaves of the graph: the gradients that a pass delivers, dense or of rows, and their sum.
 
-``Rows`` can replace a gradient in the engine and in ``Tensor._array``. Addition and the optimizers work
-on the rows alone; for everything else, including numpy, it converts itself to a dense array.
+``Rows`` can replace a gradient in the engine and in ``Tensor._array``. Addition and the optimizers
+work on the rows alone; for everything else, including numpy, it converts itself to a dense array.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from tinynet.train.base.problems import (
     one_of,
 )
 from tinynet.train.config.signatures import construct
-from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.step.task import as_evaluated
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.step.method import Batch
 from tinynet.train.step.targets import shape_of

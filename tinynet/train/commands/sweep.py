@@ -38,7 +38,7 @@ from tinynet.train.study.sweep import (
     open_sweep,
     over_seeds,
     run_all,
-    table,
+    sweep_table,
 )
 from tinynet.train.study.watching import Watch, ended_line, values_of
 
@@ -131,7 +131,7 @@ def _run(arguments: argparse.Namespace, kind: Kind, places: Places) -> int:
     again = kind.name, "--resume", sweep.folder
     with resumable(*again), contextlib.closing(watch):
         outcomes, stopped_by = run_all(sweep, places, report, watch)
-    rows = table(sweep, outcomes)
+    rows = sweep_table(sweep, outcomes)
     path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
     if not arguments.json:

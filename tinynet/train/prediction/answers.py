@@ -22,7 +22,7 @@ from tinynet.train.base.problems import TrainError, UsageError, did_you_mean
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.diagnose.changes import Drift
 from tinynet.train.exhibits import nearest, vectors_of
-from tinynet.train.loop.fit import as_evaluated
+from tinynet.train.step.task import as_evaluated
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.outputs.generation import generate_text
 from tinynet.train.outputs.predictions import Row

@@ -398,7 +398,7 @@ def read_results(folder: Path) -> Results | None:
         raise UsageError(f"{folder / FILE} cannot be read: {error}") from None
 
 
-def table(results: Results, most: int | None = None) -> list[list[str]]:
+def search_table(results: Results, most: int | None = None) -> list[list[str]]:
     """Return a header and a row per trial, the best first.
 
     Args:

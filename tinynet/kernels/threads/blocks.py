@@ -54,6 +54,9 @@ def row_blocks(function: Callable[..., object], first: Array, *others: Array, ax
         function(first, *others, axis, out)
         return out
     rows, arrays = out.reshape(-1, n), [x.reshape(-1, n) for x in (first, *others)]
+    if n < _LONG_ROW and out.size <= LARGE:
+        function(*arrays, 1, rows)
+        return out
     with row_by_row(n):
         for part in slices(len(rows), max(1, LARGE // n)):
             function(*(x[part] for x in arrays), 1, rows[part])

@@ -42,6 +42,8 @@ def _below_top(x: Array, axis: int, out: Array) -> None:
 
 def _totals(x: Array, axis: int) -> Array:
     """Return the sums along an axis, kept with length 1."""
+    if x.size <= _FEW:
+        return np.add.reduce(x, axis=axis, keepdims=True)
     if x.ndim == 2 and axis == 1:
         return row_sums(x).astype(x.dtype, copy=False)[:, None]
     return sums(x, (axis,), True)
@@ -53,6 +55,7 @@ def _summed_products(a: Array, b: Array, axis: int) -> Array:
 
 
 # Half of exp's range: sums and quotients of the exponentials cannot overflow either.
+_FEW = 256  # elements: calls cost more than the sums of numpy that rows of more would avoid
 SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
 
 
@@ -108,6 +111,10 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
+    if x.size <= _FEW:
+        out = np.empty(x.shape, x.dtype)
+        _write_softmax(x, axis, out)
+        return out
     return threads.row_blocks(_write_softmax, x, axis=axis)
 
 

@@ -134,8 +134,11 @@ def check_rows(
             f"{type(normalized_shape).__name__}"
         )
     fits = tuple(normalized_shape)
-    shapes = (p._array.shape for p in parameters.values() if p is not None)
-    if fits and input._array.shape[-len(fits) :] == fits and all(x == fits for x in shapes):
+    shapes = {fits}  # a loop costs less than a generator
+    for p in parameters.values():
+        if p is not None:
+            shapes.add(p._array.shape)
+    if fits and input._array.shape[-len(fits) :] == fits and len(shapes) == 1:
         return math.prod(fits)
     shape = list(normalized_shape)
     if not shape:

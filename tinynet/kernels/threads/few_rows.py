@@ -19,7 +19,7 @@ from tinynet.kernels.threads.blocks import row_by_row
 from tinynet.kernels.threads.openblas import blas_function
 
 LEAST = 400_000  # multiply-adds from which a product takes longer than what blocks cost
-_SMALL = 100**3  # multiply-adds up to which OpenBLAS multiplies in place
+SMALL = 100**3  # multiply-adds up to which OpenBLAS multiplies in place
 _RESULTS = 1024  # numbers in its result, up to which it also reads a transposed matrix in place
 _FEW, _FEWEST = 32, 24  # rows; rows if the products of blocks are added
 _CORES = (b"SkylakeX", b"Cooperlake", b"SapphireRapids")
@@ -38,19 +38,19 @@ def product(a: Array, b: Array) -> Array | None:
     a_by_rows, b_by_rows = a.flags.c_contiguous, b.flags.c_contiguous
     if inner == 1:
         return _outer(a, b) if b_by_rows else None
-    is_small = rows * inner * columns <= _SMALL
+    is_small = rows * inner * columns <= SMALL
     if a_by_rows and b.flags.f_contiguous and 1 < rows <= 2 * _FEW:
-        block = _block(min(_RESULTS // rows, _SMALL // (rows * inner)), 64)
+        block = _block(min(_RESULTS // rows, SMALL // (rows * inner)), 64)
         if rows <= _FEW and columns >= block >= 16 and _reads_in_place():
             return None if rows * columns <= _RESULTS and is_small else _by_columns(a, b, block)
         return _transposed(a, b) if rows < columns and inner >= 4 * rows else None
     if is_small or not _reads_in_place() or not b_by_rows:
         return None
     if a.flags.f_contiguous and inner <= _FEW:
-        block = _block(_SMALL // (inner * columns), 32)
+        block = _block(SMALL // (inner * columns), 32)
         return _by_rows(a, b, block) if rows >= block >= 16 else None
     if a_by_rows and 1 < rows <= _FEWEST:
-        block = _block(_SMALL // (rows * columns), 256)
+        block = _block(SMALL // (rows * columns), 256)
         return _by_sums(a, b, block) if inner >= block >= 32 else None
     return None
 

@@ -88,6 +88,10 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
     if not key:
         whole += values
         return
+    if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype != bool:
+        index = from_the_front(key[0].reshape(-1), len(whole))
+        add_rows(whole.reshape(len(whole), -1), index, values.reshape(len(index), -1))
+        return
     axes, arrays = _as_integers(whole.shape, key)
     arrays = list(np.broadcast_arrays(*arrays))
     first = axes[0] if axes == list(range(axes[0], axes[0] + len(axes))) else 0

@@ -49,7 +49,7 @@ ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory
 ROWS_OF["kernels"] = [
     ["threads"],
     ["low_precision", "onednn", "strides", "sums"],
-    ["numba"],
+    ["index_sums", "numba"],
     ["__init__"],
 ]
 ROWS_OF["core"] = [

@@ -19,10 +19,10 @@ from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.kernels.index_sums import add_computed_rows
 from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put
-from tinynet.ops.indexing.index_sums import add_computed_rows
 from tinynet.ops.pointwise.conversion import converted
 
 

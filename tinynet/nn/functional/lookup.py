@@ -19,11 +19,11 @@ from tinynet.core.trace import run_traced, traced, traced_write
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
 from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.index_sums import add_rows
 from tinynet.kernels.numba import tables
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import to_long
 from tinynet.ops.creation.constructors import zeros
-from tinynet.ops.indexing.index_sums import add_rows
 from tinynet.ops.pointwise.arithmetic import where
 
 __all__ = ["embedding", "embedding_bag"]

@@ -15,6 +15,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
+from tinynet.kernels.index_sums import add_rows, from_the_front
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
     EXPECTED,
@@ -25,7 +26,6 @@ from tinynet.ops.arguments import (
     same_dtype,
     to_long,
 )
-from tinynet.ops.indexing.index_sums import add_rows, from_the_front
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 

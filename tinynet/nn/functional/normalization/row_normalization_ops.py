@@ -8,7 +8,9 @@ An empty weight or bias stands for none and saves a pass.
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,6 +33,7 @@ _NONE = np.empty(0)
 _LAYER_NORM = "NativeLayerNormBackwardBackward0"
 _BLOCK = 65536  # elements per block of a larger input, which fits the cache
 _LARGE = 2 * _BLOCK
+_SMALL = 8192  # elements up to which numpy's usual loops take less time than to change them
 
 
 def _row_blocks(input: Any, length: int) -> Blocks:
@@ -50,27 +53,52 @@ def _parts(x: Array) -> list[slice]:
 def _row_normalized(
     input: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
 ) -> tuple[Array, Array, Array]:
-    """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
+    """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row."""
     x = _as_rows(input, length)
     w, b = wide(weight).reshape(-1), wide(bias).reshape(-1)
-    made, (mean, inverse) = np.empty_like(x), np.zeros((2, len(x), 1), x.dtype)
-    with threads.row_by_row(length):
-        for part in _parts(x):
-            y = rows = x[part]
-            if centered:
-                np.divide(row_sums(rows), length, out=mean[part, 0])
-                y = np.subtract(rows, mean[part], out=made[part])
-            spread = row_dots(y, y)
-            spread /= length
-            spread += eps
-            np.sqrt(spread, out=spread)
-            np.reciprocal(spread, out=inverse[part, 0])
-            y = np.multiply(y, inverse[part], out=made[part])
-            if w.size:
-                y *= w
-            if b.size:
-                y += b
+    made, (count, small) = np.empty_like(x), _numbers(x.dtype, length, eps)
+
+    def work(rows: slice) -> tuple[Array, Array]:
+        return _write_normalized(x[rows], w, b, count, small, centered, made[rows])
+
+    mean, inverse = _in_parts(work, x)
     return made.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
+
+
+def _in_parts(work: Callable[[slice], tuple[Array, Array]], x: Array) -> tuple[Array, Array]:
+    """Return the results for all rows, those of parts one after the other."""
+    if x.size <= _SMALL:
+        return work(slice(None))
+    with threads.row_by_row(x.shape[1]):
+        found = [work(part) for part in _parts(x)]
+    one, other = zip(*found, strict=True)
+    return found[0] if len(found) == 1 else (np.concatenate(one), np.concatenate(other))
+
+
+@functools.lru_cache(maxsize=64)
+def _numbers(kind: np.dtype[Any], *numbers: float) -> tuple[Array, ...]:
+    """Return numbers as arrays, since numpy takes twice as long to convert Python's."""
+    return tuple(np.array(number, kind) for number in numbers)
+
+
+def _write_normalized(
+    x: Array, w: Array, b: Array, count: Array, eps: Array, centered: bool, out: Array
+) -> tuple[Array, Array]:
+    """Write normalised rows; return their mean and 1 / deviation, ``[rows, 1]``."""
+    kind, mean, y = x.dtype, _NONE, x
+    if centered:
+        mean = np.divide(row_sums(x), count).astype(kind, copy=False)[:, None]
+        y = np.subtract(x, mean, out=out)
+    spread = row_dots(y, y)
+    np.divide(spread, count, out=spread)
+    np.add(spread, eps, out=spread)
+    inverse = np.reciprocal(np.sqrt(spread, out=spread), out=spread)[:, None]
+    np.multiply(y, inverse, out=out)
+    if w.size:
+        np.multiply(out, w, out=out)
+    if b.size:
+        np.add(out, b, out=out)
+    return mean, inverse
 
 
 def _row_gradients(
@@ -78,27 +106,35 @@ def _row_gradients(
 ) -> tuple[Array, Array, Array]:
     """Return the gradients by input, weight and bias."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
-    w = wide(weight).reshape(-1) if weight.size else ones(length, x.dtype)
-    dx, parts = np.empty_like(x), _parts(x)
-    sums = np.empty((2, len(parts), length), x.dtype)
-    with threads.row_by_row(length):
-        for number, part in enumerate(parts):
-            h, rows = dx[part], g2[part]
-            c = np.subtract(x[part], mean[part], out=h) if centered else x[part]
-            np.multiply(c, inverse[part], out=h)
-            products = rows * h
-            sums[0, number], sums[1, number] = column_sums(products), column_sums(rows)
-            inner = row_dots(products, w)
-            inner /= length
-            h *= inner[:, None]
-            if centered:
-                outer = row_dots(rows, w)
-                outer /= length
-                h += outer[:, None]
-            np.subtract(np.multiply(rows, w, out=products) if weight.size else rows, h, out=h)
-            h *= inverse[part]
-    by_weight, by_bias = column_sums(sums)
+    w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
+    dx = np.empty_like(x)
+
+    def work(rows: slice) -> tuple[Array, Array]:
+        middle = mean[rows] if centered else _NONE
+        sums = _write_slopes(g2[rows], x[rows], w, middle, inverse[rows], count, dx[rows])
+        return sums[0][None], sums[1][None]
+
+    by_weight, by_bias = (x[0] if len(x) == 1 else column_sums(x) for x in _in_parts(work, x))
     return dx.reshape(g.shape), by_weight, by_bias
+
+
+def _write_slopes(
+    g: Array, x: Array, w: Array, mean: Array, inverse: Array, count: Array, out: Array
+) -> tuple[Array, Array]:
+    """Write the gradient by the rows; return those by weight and bias."""
+    centered = mean.size > 0
+    h = np.multiply(np.subtract(x, mean, out=out) if centered else x, inverse, out=out)
+    products = g * h
+    by_weight, by_bias = column_sums(products), column_sums(g)
+    factors = w if w.size else ones(g.shape[1], g.dtype)
+    inner = np.dot(products, factors)
+    np.multiply(h, np.divide(inner, count, out=inner)[:, None], out=h)
+    if centered:
+        outer = np.dot(g, factors)
+        np.add(h, np.divide(outer, count, out=outer)[:, None], out=h)
+    np.subtract(np.multiply(g, w, out=products) if w.size else g, h, out=h)
+    np.multiply(h, inverse, out=h)
+    return by_weight, by_bias
 
 
 @operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"))

@@ -19,7 +19,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.sums import column_sums, ones, row_dots, row_sums
+from tinynet.kernels.sums import column_sums, row_dots, row_sums
 from tinynet.nn.functional.normalization.normalization_ops import (
     Blocks,
     Grads,
@@ -104,15 +104,14 @@ def _write_normalized(
 def _row_gradients(
     g: Array, input: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
 ) -> tuple[Array, Array, Array]:
-    """Return the gradients by input, weight and bias."""
+    """Return the gradients by input, weight and bias; without a weight, the last two are empty."""
     x, g2 = _as_rows(input, length), _as_rows(g, length)
     w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
     dx = np.empty_like(x)
 
     def work(rows: slice) -> tuple[Array, Array]:
         middle = mean[rows] if centered else _NONE
-        sums = _write_slopes(g2[rows], x[rows], w, middle, inverse[rows], count, dx[rows])
-        return sums[0][None], sums[1][None]
+        return _write_slopes(g2[rows], x[rows], w, middle, inverse[rows], count, dx[rows])
 
     by_weight, by_bias = (x[0] if len(x) == 1 else column_sums(x) for x in _in_parts(work, x))
     return dx.reshape(g.shape), by_weight, by_bias
@@ -121,20 +120,33 @@ def _row_gradients(
 def _write_slopes(
     g: Array, x: Array, w: Array, mean: Array, inverse: Array, count: Array, out: Array
 ) -> tuple[Array, Array]:
-    """Write the gradient by the rows; return those by weight and bias."""
+    """Write the gradient by the rows; return those by weight and bias, ``[1, n]``.
+
+    With ``c = x - mean``, ``r`` the inverse deviation and ``s = r * g * weight``, it is
+    ``s - <s> - c * r * r * <s * c>``, for which ``r`` is applied last if there is no weight.
+    """
     centered = mean.size > 0
-    h = np.multiply(np.subtract(x, mean, out=out) if centered else x, inverse, out=out)
-    products = g * h
-    by_weight, by_bias = column_sums(products), column_sums(g)
-    factors = w if w.size else ones(g.shape[1], g.dtype)
-    inner = np.dot(products, factors)
-    np.multiply(h, np.divide(inner, count, out=inner)[:, None], out=h)
-    if centered:
-        outer = np.dot(g, factors)
-        np.add(h, np.divide(outer, count, out=outer)[:, None], out=h)
-    np.subtract(np.multiply(g, w, out=products) if w.size else g, h, out=h)
-    np.multiply(h, inverse, out=h)
-    return by_weight, by_bias
+    c = np.subtract(x, mean, out=out) if centered else x
+    if not w.size:
+        factor, total = row_dots(g, c)[:, None], column_sums(g)[None]
+        by_weight, s = total, g
+        middle = row_sums(g).astype(g.dtype, copy=False)[:, None] if centered else None
+    else:
+        scaled = g * inverse
+        products = scaled * c
+        by_weight, total = column_sums(products)[None], column_sums(g)[None]
+        factor = np.dot(products, w)[:, None]
+        middle = np.dot(scaled, w)[:, None] if centered else None
+        s = np.multiply(scaled, w, out=scaled)
+    factor *= inverse
+    factor *= inverse
+    factor /= count
+    np.subtract(s, np.multiply(c, factor, out=out), out=out)
+    if middle is not None:
+        np.subtract(out, np.divide(middle, count, out=middle), out=out)
+    if not w.size:
+        np.multiply(out, inverse, out=out)
+    return by_weight, total
 
 
 @operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"))

@@ -292,13 +292,18 @@ class Compiled:
             entry.number = len(self.native_from)
             return entry
 
-        entry, start = made(self._backend), start_of(self._wait, len(self.native_from))
+        backend, start = self._form(key)
+        entry = made(backend)
         if not entry.is_exact and start is not None:
             entry, native = made("numpy"), entry
             entry.successor = Successor(native, start)
         self.native_from.append(None if entry.is_exact else 1)
         self._entries.setdefault(key, []).append(entry)
         del self._captured[key]
+
+    def _form(self, key: Any) -> tuple[str, float | None]:
+        """Return the backend of a new program, and its first native replay as ``start_of`` does."""
+        return self._backend, start_of(self._wait, len(self.native_from))
 
     def _stop(self, problem: CaptureError, fatal: bool | None = None) -> None:
         """Run eagerly from now on."""

@@ -53,6 +53,7 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
+        backend: what runs it: ``NUMPY``, ``NATIVE`` or ``MEASURED``.
         schedule: when it is verified.
         is_exact: its results are eager's to the bit.
         recognize: does it for all arguments, if they are like those of the capture.
@@ -73,7 +74,7 @@ class Entry:
     ):
         # A native function could not stop between a call that fails and one that has effects.
         backend = NUMPY if captured.program.handled else backend
-        self.captured, self._backend = captured, backend
+        self.captured, self.backend = captured, backend
         self.schedule, self.is_exact = schedule, backend == NUMPY
         self.successor: Any = None
         self.untried, self.outrun, self.number = backend == NATIVE, False, 0
@@ -153,7 +154,7 @@ class Entry:
         """Return calls as the backend runs them."""
         if self.is_exact:
             return calls
-        return native.fused(calls, kept, measured=self._backend == MEASURED)
+        return native.fused(calls, kept, measured=self.backend == MEASURED)
 
     def _results(self, source: Source) -> None:
         captured, lines = self.captured, source.lines

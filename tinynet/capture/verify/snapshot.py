@@ -23,6 +23,8 @@ _OF_TENSOR = ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad"
 # Parts of tinynet whose objects a program changes, such as optimizers.
 _CHANGED = tuple(f"tinynet.{part}" for part in ("amp", "nn", "optim", "random", "train"))
 _CACHES = (Plan, Pack, Slot)  # views of parameters and state, and scratch memory
+# Of optimizers: they check themselves, and the native step after an undone one needs its plan.
+_OF_CACHES = "_plans", "_slots"
 _ABSENT = object()
 
 
@@ -160,4 +162,7 @@ class Snapshot:
         slots = [s for base in type(thing).__mro__ for s in vars(base).get("__slots__", ())]
         parts = self._add_names(thing, [s for s in slots if s[:2] != "__"])
         own = getattr(thing, "__dict__", None)
-        return parts if own is None else parts + self._add_dict(own)
+        if own is None:
+            return parts
+        self._add_dict(own)
+        return parts + [value for name, value in own.items() if name not in _OF_CACHES]

@@ -39,7 +39,7 @@ _SHAPES: dict[str, Any] = {
     "test": _FIGURES,
     "test_best": _FIGURES,
     "best": _FIGURES,
-    "compiled": {str: (int, [str])},
+    "compiled": {str: (int, [str], [int])},
     "error": str,
     "spent": {str: (int, float)},
     "epochs": int,

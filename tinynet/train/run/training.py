@@ -75,9 +75,7 @@ class Training:
         config = parts.config
         self.is_first = ranks is None or ranks.is_first
         self.ranks = ranks or (Ranks() if config.optimizer.accumulate > 1 else None)
-        self.parts = parts
-        self.folder = folder
-        self.config_text = config_text
+        self.parts, self.folder, self.config_text = parts, folder, config_text
         newest = saved["step"] if saved else None
         self.storage = Storage(folder, config.run.keep_checkpoints, newest)
         self.limits = Limits(config.run, seconds, self.ranks)
@@ -87,9 +85,10 @@ class Training:
         self.average = average_of(parts)
         self.preprocessing = preprocessing_of(parts)
         self.norms = LoggedNorms(parts.updaters, config.log.norms)
-        self.compilation = Compilation()
+        self.compilation = Compilation(config.run.compile, config.run.native_from)
         self.measures = Measures(parts, self.compilation, self.average, self.ranks)
-        self.states = Registry(parts, best=self.best, ema=self.average, totals=self.totals)
+        own = {"best": self.best, "ema": self.average, "totals": self.totals}
+        self.states = Registry(parts, **own, compiled=self.compilation)
         self.starting_point = StartingPoint()
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
@@ -261,7 +260,7 @@ class Training:
             first_batch=start.batch,
             method=parts.method,
             skip=self.incidents,
-            compile=config.run.compile and self.compilation.function,
+            compile=self.compilation.function if config.run.compile else False,
             callbacks=self.callbacks,
             ranks=self.ranks,
             hints=config.run.hints,

@@ -16,7 +16,7 @@ from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels import threads
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.sums import row_dots, row_sums, sums
-from tinynet.ops.arguments import EXPECTED, bad_dim, name_of
+from tinynet.ops.arguments import EXPECTED, bad_dim, is_whole, name_of
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
 from tinynet.ops.shaping.views import axis_of
@@ -25,7 +25,7 @@ from tinynet.ops.special_functions import special
 
 def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
     """Return the elements in the dtype to compute in, and the axis; refuse unsuitable inputs."""
-    if type(dim) is not int:
+    if type(dim) is not int and (dim is True or dim is False or not is_whole(dim)):
         raise bad_dim(name, dim, several=False, overloaded=False)
     axis = axis_of(dim, self.ndim)
     if dtype is not None:

@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.arguments import by_name, hot
+from tinynet.ops.arguments import by_name, hot, is_whole
 from tinynet.ops.shaping import strided, views
 from tinynet.ops.shaping.view_copies import contiguous_copy, copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
@@ -164,7 +164,7 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """
     if dim is None:
         return views.squeeze_all.function(self)
-    if isinstance(dim, int):
+    if is_whole(dim):
         return views.squeeze_dim.function(self, dim)
     return views.squeeze_dims.function(self, tuple(dim))
 

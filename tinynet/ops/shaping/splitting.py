@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops.arguments import also_named, name_of, same_dtype
+from tinynet.ops.arguments import also_named, is_whole, name_of, same_dtype, whole
 from tinynet.ops.shaping import diagonals, views
 from tinynet.ops.shaping.view_copies import copied
 from tinynet.ops.shaping.views import axis_of
@@ -73,7 +73,8 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
     """
     n = _length(self, "split", dim)
     axis = axis_of(dim, self._array.ndim)
-    if isinstance(split_size, int):
+    if is_whole(split_size):
+        split_size = int(split_size)
         if split_size < 0:
             raise RuntimeError(
                 f"split expects split_size be non-negative, but got split_size={split_size}"
@@ -113,6 +114,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         (tensor([0, 1, 2]), tensor([3, 4]))
     """
     _length(self, "chunk", dim)
+    chunks = whole("chunks", chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     n = _length(self, "chunk", dim)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from tinynet.kernels.numba import compiler
 from tinynet.train.base.problems import Origin
-from tinynet.train.base.toml_text import dotted
+from tinynet.train.config.document import dotted
 from tinynet.train.config.rules import (
     AMOUNT,
     DURATION,

@@ -12,7 +12,7 @@ from tinynet.base.invocation import command, shown
 from tinynet.core.printing import quantity
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import new_folder
-from tinynet.train.base.table import aligned, write_csv
+from tinynet.train.base.terminal import aligned, write_csv
 from tinynet.train.commands.options import (
     OPTIONAL_CONFIG,
     Argument,

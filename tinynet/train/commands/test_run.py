@@ -12,9 +12,9 @@ from typing import Any
 
 from tinynet.train.base.problems import ConfigError, TrainError, in_users_code
 from tinynet.train.commands.evaluate import run_command as evaluate_command
+from tinynet.train.commands.options import CONFIG, SET, Command, argument, declare, full_keys
 from tinynet.train.commands.predict import run_command as predict_command
 from tinynet.train.commands.report import run_command as report_command
-from tinynet.train.commands.options import CONFIG, SET, Command, argument, declare, full_keys
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.run.resuming import resume

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tinynet.train.base.problems import Origin
-from tinynet.train.base.toml_text import dotted
+from tinynet.train.config.document import dotted
 from tinynet.train.config.rules import (
     AMOUNT,
     DURATION,

@@ -3,12 +3,12 @@
 The exports are the types of ``[model]``; a class whose name ends in ``Loss`` is one of ``[loss]``.
 """
 
-from tinynet.train.models.images import GAN as GAN
-from tinynet.train.models.images import VAE as VAE
-from tinynet.train.models.images import VAELoss as VAELoss
-from tinynet.train.models.images import cnn as cnn
-from tinynet.train.models.perceptron import mlp as mlp
-from tinynet.train.models.perceptron import sequential as sequential
+from tinynet.train.models.feedforward import GAN as GAN
+from tinynet.train.models.feedforward import VAE as VAE
+from tinynet.train.models.feedforward import VAELoss as VAELoss
+from tinynet.train.models.feedforward import cnn as cnn
+from tinynet.train.models.feedforward import mlp as mlp
+from tinynet.train.models.feedforward import sequential as sequential
 from tinynet.train.models.texts import GPT as GPT
 from tinynet.train.models.texts import LSTMLanguageModel as LSTMLanguageModel
 from tinynet.train.models.texts import SkipGram as SkipGram

@@ -19,14 +19,13 @@ from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.limits import Limits, examples_per_epoch
 from tinynet.train.base.checkpoint_file import CheckpointError, row_with_checksum
 from tinynet.train.base.problems import TrainError
-from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.run_record import recorded_warnings
+from tinynet.train.base.run_folder import RunFolder, recorded_warnings
 from tinynet.train.diagnose.changes import input_files
 from tinynet.train.loop.callback import Entry, Moment
 from tinynet.train.loop.fit import Step, fit
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on, rates
-from tinynet.train.metrics.regression import PoorFitWarning, doubt
+from tinynet.train.metrics.registry import PoorFitWarning, doubt
 from tinynet.train.observe.board_log import BoardLog, Tracked
 from tinynet.train.observe.progress import ProgressPrinter, as_json, showing
 from tinynet.train.run.compilation import Compilation
@@ -36,10 +35,9 @@ from tinynet.train.run.processes import ending_together
 from tinynet.train.run.result import Result
 from tinynet.train.run.tracked import track
 from tinynet.train.show.writing import costs_of, write_report
-from tinynet.train.step.nonfinite import Place
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.ranks import Ranks
-from tinynet.train.step.task import check_weights
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.task import Place, check_weights
 from tinynet.train.store.provenance import Spending
 from tinynet.train.store.response import Incidents, error_text
 from tinynet.train.store.state import Registry, StartingPoint

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet import capture, nn
-from tinynet.capture.compiled import Calls, Compiled
 from tinynet.train.step.method import Method, Supervised
 
 
@@ -14,12 +13,12 @@ class Compilation:
     """The compiled functions of a run."""
 
     def __init__(self) -> None:
-        self._functions: list[Compiled] = []
+        self._functions: list[capture.Compiled] = []
         self._model: nn.Module | None = None
 
-    def function(self, function: Callable[..., Any]) -> Compiled:
+    def function(self, function: Callable[..., Any]) -> capture.Compiled:
         """Return a compiled function."""
-        compiled: Compiled = capture.compile(function)
+        compiled: capture.Compiled = capture.compile(function)
         self._functions.append(compiled)
         return compiled
 
@@ -46,6 +45,6 @@ class Compilation:
         problems = (problem for function in functions for problem in function.problems)
         return {
             "programs": sum(len(function.programs()) for function in functions),
-            **{name: sum(getattr(one, name) for one in calls) for name in Calls._fields},
+            **{name: sum(getattr(one, name) for one in calls) for name in capture.Calls._fields},
             "eager_because": [problem.reason for problem in problems],
         }

@@ -321,7 +321,7 @@ def test_ctrl_c_is_prepared_for_before_anything_that_takes_time():
     first = parsed(PACKAGE / "__init__.py").body[1]
     assert ast.unparse(first).startswith("from tinynet.base import startup")
     path = PACKAGE / "base/startup.py"
-    assert {*imports_of(path)} == {"os", "signal", "sys"}
+    assert {*imports_of(path)} == {"gc", "os", "signal", "sys"}
 
 
 @for_each_file

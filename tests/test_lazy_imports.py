@@ -12,8 +12,8 @@ import pytest
 
 import tinynet
 from tinynet.base import lazy
+from tinynet.base.lazy import HOMES
 from tinynet.base.lazy.__main__ import lazy_imports
-from tinynet.base.lazy.table import HOMES
 
 ROOT = Path(__file__).parents[1]
 LATER = """

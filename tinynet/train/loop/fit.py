@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from tinynet import capture, nn
-from tinynet.capture.compiled import Compiled, CompileWarning
 from tinynet.core.callsite import warn
 from tinynet.data.loading.seeding import mix
 from tinynet.optim import Optimizer
@@ -215,12 +214,13 @@ def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step
 
 def _warn_unless_run(task: Task, method: Method) -> None:
     """Warn if a compiled step has captured nothing."""
-    if isinstance(task.compiled, Compiled) and not any(task.compiled.calls()):
+    compiled = task.compiled
+    if compiled and isinstance(compiled, capture.Compiled) and not any(compiled.calls()):
         warn(
             f"the steps of the method {type(method).__name__} run eagerly: nothing in them is "
             "compiled.\n  to fix it: hand what computes on tensors to `task.run`, as `Supervised` "
             "does",
-            CompileWarning,
+            capture.CompileWarning,
         )
 
 

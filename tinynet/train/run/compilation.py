@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from tinynet import capture, distributed, nn
-from tinynet.capture.compiled import Calls, Compiled
-from tinynet.capture.continued import Continued
 from tinynet.train.step.method import Method, Supervised
 
 
@@ -24,26 +22,26 @@ class Compilation:
     def __init__(
         self, compile: bool | Literal["numba"] = True, native_from: Sequence[int] = ()
     ) -> None:
-        self._steps: list[Continued] = []  # by numba
-        self._functions: list[Compiled] = []
+        self._steps: list[capture.Continued] = []  # by numba
+        self._functions: list[capture.Compiled] = []
         self._states: list[Mapping[str, Any]] = []
         self._model: nn.Module | None = None
         self._is_native = compile == "numba"
         self._native_from = [n or None for n in native_from]
 
-    def function(self, function: Callable[..., Any]) -> Compiled:
+    def function(self, function: Callable[..., Any]) -> capture.Compiled:
         """Return a compiled function, of which all that it changes is in its closure."""
-        compiled: Compiled = (
+        compiled: capture.Compiled = (
             self._native(function) if self._is_native else capture.compile(function)
         )
         self._functions.append(compiled)
         return compiled
 
-    def _native(self, function: Callable[..., Any]) -> Continued:
+    def _native(self, function: Callable[..., Any]) -> capture.Continued:
         # Other processes would not all become native at the same step.
         wait = self._native_from or distributed.is_initialized()
         roots = [cell.cell_contents for cell in function.__closure__ or ()]
-        compiled = Continued(function, roots, backend="numba", wait=wait)
+        compiled = capture.Continued(function, roots, backend="numba", wait=wait)
         if len(self._steps) < len(self._states):
             compiled.load_state_dict(self._states[len(self._steps)])
         self._steps.append(compiled)
@@ -80,7 +78,7 @@ class Compilation:
         problems = (problem for function in functions for problem in function.problems)
         return {
             "programs": sum(len(function.programs()) for function in functions),
-            **{name: sum(getattr(one, name) for one in calls) for name in Calls._fields},
+            **{name: sum(getattr(one, name) for one in calls) for name in capture.Calls._fields},
             "eager_because": [problem.reason for problem in problems],
             **({"native_from": self._first_native_replays()} if self._is_native else {}),
         }

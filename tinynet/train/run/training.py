@@ -13,6 +13,7 @@ from typing import Any, Literal
 from tinynet.base.invocation import command
 from tinynet.board import Recording
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.train import show
 from tinynet.train.assemble.averages import average_of
 from tinynet.train.assemble.best import EARLY_STOPPING, Best
 from tinynet.train.assemble.build import Parts, preprocessing_of
@@ -34,7 +35,6 @@ from tinynet.train.run.measures import LoggedNorms, Measures
 from tinynet.train.run.processes import ending_together
 from tinynet.train.run.result import Result
 from tinynet.train.run.tracked import track
-from tinynet.train.show.writing import costs_of, write_report
 from tinynet.train.step.epoch import Totals
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import Place, check_weights
@@ -117,7 +117,7 @@ class Training:
             recording: the step to show as graphs in TensorBoard.
         """
         if recording is not None:
-            record |= costs_of(recording)
+            record |= show.costs_of(recording)
         status, problem, wants_report = "failed", None, True
         spending = Spending()
         together = ending_together(self.ranks, command("resume", self.folder.path))
@@ -197,7 +197,7 @@ class Training:
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""
         wanted = self.parts.config.run.report and self.is_first
-        problem = write_report(self.folder, self.parts) if wanted else ""
+        problem = show.write_report(self.folder, self.parts) if wanted else ""
         if problem:
             self.progress.message(problem)
 

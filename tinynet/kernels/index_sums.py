@@ -52,13 +52,10 @@ def add_computed_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array
 
 def _add_long_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) -> None:
     """Add rows in rounds; then sum the rows of few indices that repeat often."""
-    bits = len(index).bit_length()
-    keys = (index.astype(np.int64) << bits) | np.arange(len(index))
-    keys.sort()  # numpy sorts numbers faster than it finds their order
-    order, first = keys & ((1 << bits) - 1), np.flatnonzero(np.diff(keys >> bits, prepend=-1))
-    counts = np.diff(first, append=len(index))
-    rank = np.argsort(-counts, kind="stable")  # each round adds to the first sums
-    first, counts = first[rank], counts[rank]
+    numbers, order = _sorted(index)
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    counts, rank = _sorted(-np.diff(first, append=len(index)))
+    first, counts = first[rank], -counts  # each round adds to the first sums
     left = len(first) - np.cumsum(np.bincount(counts))  # number of indices after each round
     rounds = int(np.argmin(np.arange(len(left)) + _SUM * left))
     at = index[order[first]]
@@ -68,6 +65,14 @@ def _add_long_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) 
     for i in range(left[rounds]):
         sums[i] += column_sums(rows_at(order[first[i] + rounds : first[i] + counts[i]]))
     whole[at] = sums
+
+
+def _sorted(numbers: Array) -> tuple[Array, Array]:
+    """Return integers sorted, and their stable order: numpy sorts several times as fast as that."""
+    bits = len(numbers).bit_length()
+    keys = (numbers.astype(np.int64) << bits) | np.arange(len(numbers))
+    keys.sort()
+    return keys >> bits, keys & ((1 << bits) - 1)
 
 
 def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:

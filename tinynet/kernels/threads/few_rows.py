@@ -51,7 +51,8 @@ def product(a: Array, b: Array) -> Array | None:
         return _by_rows(a, b, block) if rows >= block >= 16 else None
     if a_by_rows and 1 < rows <= _FEWEST:
         block = _block(SMALL // (rows * columns), 256)
-        return _by_sums(a, b, block) if inner >= block >= 32 else None
+        # Adding a block takes as long as reading ``rows`` rows of it.
+        return _by_sums(a, b, block) if inner >= block >= max(16, 2 * rows) else None
     return None
 
 

@@ -82,7 +82,10 @@ def _checked(
                 f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
                 f"apart from dimension {axis} and to be no larger size than src {list(source)}"
             )
-    refuse_outside(index, whole[axis], axis)
+    distinct = index
+    if 0 in index.strides:  # expanded
+        distinct = index[tuple(slice(None) if step else slice(1) for step in index.strides)]
+    refuse_outside(distinct, whole[axis], axis)
     return index.reshape(given), axis
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     )
     from tinynet.distributed.availability import is_ucc_available as is_ucc_available
     from tinynet.distributed.availability import is_xccl_available as is_xccl_available
+    from tinynet.distributed.barriers import monitored_barrier as monitored_barrier
     from tinynet.distributed.collectives import all_gather as all_gather
     from tinynet.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
     from tinynet.distributed.collectives import all_to_all as all_to_all
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from tinynet.distributed.constants import Backend as Backend
     from tinynet.distributed.constants import DebugLevel as DebugLevel
     from tinynet.distributed.constants import ReduceOp as ReduceOp
-    from tinynet.distributed.constants import reduce_op as reduce_op
     from tinynet.distributed.constants import default_pg_timeout as default_pg_timeout
+    from tinynet.distributed.constants import reduce_op as reduce_op
     from tinynet.distributed.fingerprints import get_debug_level as get_debug_level
     from tinynet.distributed.fingerprints import set_debug_level as set_debug_level
     from tinynet.distributed.fingerprints import (
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from tinynet.distributed.initialization import destroy_process_group as destroy_process_group
     from tinynet.distributed.initialization import init_process_group as init_process_group
     from tinynet.distributed.initialization import is_initialized as is_initialized
-    from tinynet.distributed.monitored_barrier import monitored_barrier as monitored_barrier
     from tinynet.distributed.objects import all_gather_object as all_gather_object
     from tinynet.distributed.objects import broadcast_object_list as broadcast_object_list
     from tinynet.distributed.objects import gather_object as gather_object

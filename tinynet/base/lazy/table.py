@@ -161,12 +161,13 @@ MODULES = {
             "is_backend_available is_gloo_available is_mpi_available is_nccl_available "
             "is_torchelastic_launched is_ucc_available is_xccl_available"
         ),
+        "tinynet.distributed.barriers": "barriers= monitored_barrier",
         "tinynet.distributed.collectives": (
             "collectives= all_gather all_gather_into_tensor all_to_all all_to_all_single barrier "
             "broadcast gather scatter"
         ),
         "tinynet.distributed.constants": (
-            "constants= Backend DebugLevel ReduceOp reduce_op default_pg_timeout"
+            "constants= Backend DebugLevel ReduceOp default_pg_timeout reduce_op"
         ),
         "tinynet.distributed.fingerprints": (
             "fingerprints= get_debug_level set_debug_level set_debug_level_from_env"
@@ -180,7 +181,6 @@ MODULES = {
         "tinynet.distributed.initialization": (
             "initialization= destroy_process_group init_process_group is_initialized"
         ),
-        "tinynet.distributed.monitored_barrier": "monitored_barrier",
         "tinynet.distributed.objects": (
             "objects= all_gather_object broadcast_object_list gather_object recv_object_list "
             "scatter_object_list send_object_list"

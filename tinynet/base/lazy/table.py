@@ -154,6 +154,45 @@ MODULES = {
         "tinynet.data.transforms.resizing": "resizing= RandomResizedCrop Resize",
         "tinynet.data.transforms.warps": "warps= ElasticTransform RandomPerspective",
     },
+    "tinynet.distributed": {
+        "tinynet.distributed.availability": (
+            "availability= get_default_backend_for_device get_node_local_rank is_available "
+            "is_backend_available is_gloo_available is_mpi_available is_nccl_available "
+            "is_torchelastic_launched is_ucc_available is_xccl_available"
+        ),
+        "tinynet.distributed.collectives": (
+            "collectives= all_gather all_gather_into_tensor all_to_all all_to_all_single barrier "
+            "broadcast gather scatter"
+        ),
+        "tinynet.distributed.constants": (
+            "constants= Backend DebugLevel ReduceOp reduce_op=ReduceOp default_pg_timeout"
+        ),
+        "tinynet.distributed.fingerprints": (
+            "fingerprints= get_debug_level set_debug_level set_debug_level_from_env"
+        ),
+        "tinynet.distributed.grad_bucket": "grad_bucket= GradBucket",
+        "tinynet.distributed.groups": (
+            "groups= get_backend get_global_rank get_group_rank get_pg_count "
+            "get_process_group_ranks get_rank get_world_size new_group new_subgroups "
+            "new_subgroups_by_enumeration"
+        ),
+        "tinynet.distributed.initialization": (
+            "initialization= destroy_process_group init_process_group is_initialized"
+        ),
+        "tinynet.distributed.objects": (
+            "objects= all_gather_object broadcast_object_list gather_object recv_object_list "
+            "scatter_object_list send_object_list"
+        ),
+        "tinynet.distributed.point_to_point": (
+            "point_to_point= P2POp batch_isend_irecv irecv isend recv send"
+        ),
+        "tinynet.distributed.process_group": "process_group= GroupMember ProcessGroup group",
+        "tinynet.distributed.reductions": (
+            "reductions= all_reduce all_reduce_coalesced reduce reduce_scatter "
+            "reduce_scatter_tensor"
+        ),
+        "tinynet.distributed.work": "work= Future Work",
+    },
     "tinynet.exchange": {
         "tinynet.exchange.files": "files= ExchangeError UnsafeError",
         "tinynet.exchange.model": "model= load_model save_model",
@@ -328,26 +367,6 @@ MODULES = {
         ),
         "tinynet.nn.functional.vector": (
             "vector= normalize cosine_similarity pairwise_distance pdist one_hot"
-        ),
-    },
-    "tinynet.nn.parallel": {
-        "tinynet.nn.parallel.data_parallel": "DataParallel",
-        "tinynet.nn.parallel.distributed": "distributed= DistributedDataParallel",
-    },
-    "tinynet.nn.utils": {
-        "tinynet.nn.utils.parametrizations": "parametrizations=",
-        "tinynet.nn.utils.parametrize": "parametrize=",
-        "tinynet.nn.utils.rnn": "rnn=",
-        "tinynet.nn.utils.stateless": "stateless=",
-        "tinynet.nn.utils.clip_grad": (
-            "clip_grad= clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
-            "get_total_norm"
-        ),
-        "tinynet.nn.utils.convert_parameters": (
-            "convert_parameters= parameters_to_vector vector_to_parameters"
-        ),
-        "tinynet.nn.utils.norm_hooks": (
-            "norm_hooks= remove_spectral_norm remove_weight_norm spectral_norm weight_norm"
         ),
     },
     "tinynet.optim": {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tinynet.capture.api import compile as compile
@@ -97,6 +97,19 @@ def is_exporting() -> bool:
         False
     """
     return False
+
+
+def list_backends(exclude_tags: Sequence[str] | None = None) -> list[str]:
+    """Return the names that programs pass as ``backend=`` to ``torch.compile``.
+
+    Args:
+        exclude_tags: accepted for compatibility; there is one backend.
+
+    Example:
+        >>> tn.compiler.list_backends()
+        ['inductor']
+    """
+    return ["inductor"]
 
 
 def reset() -> None:

@@ -100,6 +100,9 @@ KINDS = {
     "momentum": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1}),
     "Adam": (optim.Adam, {"lr": 0.01, "weight_decay": 0.1}),
     "AdamW": (optim.AdamW, {"lr": 0.01}),
+    "nesterov": (optim.SGD, {"lr": 0.1, "momentum": 0.9, "nesterov": True, "maximize": True}),
+    "RMSprop": (optim.RMSprop, {"lr": 0.01, "centered": True}),
+    "Rprop": (optim.Rprop, {"lr": 0.01}),
 }
 
 
@@ -113,11 +116,11 @@ def test_is_one_native_call(name, clear, apart):
     assert whole(pair) == 1 and len(apart) == (0 if clear else 4)
 
 
-@pytest.mark.parametrize("options", [{"nesterov": True}, {"dampening": 0.1}, {"maximize": True}])
-def test_what_has_no_loop_runs_apart(options):
-    pair = Pair(lr=0.1, momentum=0.0 if "maximize" in options else 0.9, **options)
-    pair.run(6)
-    assert whole(pair) == 0
+def test_a_formula_that_changes_is_compiled_again(apart):
+    """RAdam's sixth step is the first that divides by the root of the average square."""
+    pair = Pair(optim.RAdam, lr=0.01)
+    pair.run(10)
+    assert whole(pair) == 1 and len(apart) == 1
 
 
 def load(pair):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tinynet.compat.pytree import tree_leaves
 
 X = tn.arange(6.0).reshape(2, 3)
 
@@ -15,6 +16,56 @@ def test_a_truth_value_is_no_dimension(name):
     """``x.sum(True)`` is a mistake for ``keepdim=True``."""
     with pytest.raises(TypeError, match=rf"{name}\(\): argument 'dim' must be int, not bool"):
         getattr(X, name)(True)
+
+
+@pytest.mark.parametrize(
+    ("name", "argument"),
+    [
+        *[(name, "dim") for name in "cumsum sort argsort median unsqueeze unbind argmax".split()],
+        *[(name, "k") for name in ("topk", "kthvalue")],
+        *[(name, "diagonal") for name in ("tril", "triu")],
+    ],
+)
+@pytest.mark.parametrize("wrong", [tn.tensor(1.5), tn.tensor([1, 0]), 1.5])
+def test_numbers_and_tensors_that_are_no_whole_number(name, argument, wrong):
+    text = rf"{name}\(\): argument '{argument}'.* must be int, not {type(wrong).__name__}"
+    with pytest.raises(TypeError, match=text):
+        getattr(X, name)(wrong)
+
+
+ONE = tn.tensor(1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *[
+            lambda x, one, name=name: getattr(x, name)(one)
+            for name in "sum mean prod var amax argmax softmax cumsum sort logsumexp".split()
+        ],
+        lambda x, one: x.roll(one, one),
+        lambda x, one: x.unsqueeze(one).squeeze(one),
+        lambda x, one: x.split(one, one),
+        lambda x, one: x.chunk(one, one),
+        lambda x, one: tn.fft.fft(x, one),
+        lambda x, one: (x @ x.mT).matrix_power(one),
+        lambda x, one: x.tril(one),
+    ],
+)
+def test_an_integer_tensor_is_a_whole_number(call):
+    x = X.clone().requires_grad_()
+    for ours, theirs in zip(*(tree_leaves(call(x, n)) for n in (ONE, 1)), strict=True):
+        assert ours.equal(theirs)
+
+
+def test_a_tensor_is_no_choice_of_a_dimension():
+    for wrong in (lambda: tn.max(X, 0, ONE), lambda: tn.min(X, X, X)):
+        with pytest.raises(TypeError, match="received an invalid combination of arguments"):
+            wrong()
+    with pytest.raises(TypeError, match="'eps' must be Number, not Tensor"):
+        tn.nn.functional.cosine_similarity(X, X, eps=tn.ones(1))
+    with pytest.raises(TypeError, match="'to' must be Number, not Tensor"):
+        X.clone().uniform_(0, to=tn.ones(1))
 
 
 @pytest.mark.parametrize("name", ["topk", "kthvalue"])

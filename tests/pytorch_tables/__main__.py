@@ -20,6 +20,8 @@ def main() -> None:
     translate.install()
     started = time.monotonic()
     counts: collections.Counter[str] = collections.Counter()
+    of_complex: collections.Counter[str] = collections.Counter()
+    wrong, right = set[str](), set[str]()  # operators, by their samples of complex numbers
     tables = (
         rows(options.only, tuple(options.faces), tuple(options.dtypes), options.most),
         modules.rows(options.only, options.most),
@@ -30,12 +32,20 @@ def main() -> None:
         for row in itertools.chain(*tables):
             op, text = row.op, compared(row)
             listed = text is not None and known(row.id) is not None
-            counts["agreeing" if text is None else "listed" if listed else "differing"] += 1
+            kind = "agreeing" if text is None else "listed" if listed else "differing"
+            counts[kind] += 1
+            if row.dtype.startswith("complex"):
+                of_complex[kind] += 1
+                (right if text is None else wrong).add(op)
             if text is not None and (options.listed or not listed):
                 print(f"{row.id}{' (listed)' * listed}: {text[:WIDTH]}", flush=True)
     except KeyboardInterrupt:
         print(f"stopped at {op}")
     print(_summary(counts), f"{time.monotonic() - started:.0f} s", sep="\n")
+    if of_complex:
+        share = len(right - wrong) / len(right | wrong)
+        print(f"complex numbers alone: {_summary(of_complex)}")
+        print(f"all of them agree for {share:.1%} of {len(right | wrong)} operators")
 
 
 def _options() -> argparse.Namespace:

@@ -158,7 +158,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.nn.utils.fusion": "compat.fusion",
-    "torch.overrides": "autograd.overrides",
+    "torch.overrides": "autograd.overrides compat.fx.function_modes",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tinynet.capture.compiled import Compiled as Compiled
     from tinynet.capture.compiled import CompileError as CompileError
     from tinynet.capture.compiled import CompileWarning as CompileWarning
+    from tinynet.capture.continued import Continued as Continued
     from tinynet.capture.graph import program_graph as program_graph
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

@@ -30,7 +30,7 @@ from tinynet.random import Generator as Generator
 T = TypeVar("T")
 Dict, List, Tuple = dict, list, tuple
 _VariableFunctions, _nn = ops, functional
-_LinAlgError, _TensorBase, TensorBase = LinAlgError, Tensor, Tensor
+_LinAlgError, _TensorBase, TensorBase, _TensorMeta = LinAlgError, Tensor, Tensor, type(Tensor)
 
 
 class Value:

@@ -84,3 +84,11 @@ def get_proxy_mode() -> None:
 SymInt = absent("SymInt", _RUN)
 SymFloat = absent("SymFloat", _RUN)
 SymBool = absent("SymBool", _RUN)
+
+# ---- torch.PyTorchFileReader ---------------------------------------------------------------------
+
+_FILES = "tn.load and exchange.load_pytorch read PyTorch's files"
+PyTorchFileReader = absent("PyTorchFileReader", _FILES)
+PyTorchFileWriter = absent(
+    "PyTorchFileWriter", _FILES.replace("load", "save").replace("read", "write")
+)

@@ -8,6 +8,8 @@ from typing import Any
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
 from tinynet.compat.library import ops as ops
+from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader
+from tinynet.compat.refusal import PyTorchFileWriter as PyTorchFileWriter
 from tinynet.compat.refusal import SymBool as SymBool
 from tinynet.compat.refusal import SymFloat as SymFloat
 from tinynet.compat.refusal import SymInt as SymInt

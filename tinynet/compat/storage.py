@@ -131,6 +131,11 @@ class UntypedStorage(_Numbers):
         require_cpu(CPU if device is None else device)
         self._array = np.zeros(data, np.uint8) if isinstance(data, int) else np.array(data, "u1")
 
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """Return a storage backed by a memory-mapped file; arguments as of ``tn.from_file``."""
+        return cls._over(from_file(filename, shared, nbytes, dtype=dtypes.uint8)._array)
+
     def __getitem__(self, index: Any) -> Any:
         found = self._array[index]
         return self._over(found) if isinstance(index, slice) else int(found)

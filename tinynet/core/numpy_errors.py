@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,25 @@ def explain(op: Any, error: Exception, arrays: Sequence[Any]) -> Exception:
         return RuntimeError(str(error))
     if isinstance(error, TypeError) and str(error).startswith("argument '"):
         return TypeError(f"{op.title}(): {error}")
+    if isinstance(error, TypeError) and (text := _not_whole(op, sys._getframe(1).f_locals)):
+        return TypeError(f"{op.title}(): {text}")
     if isinstance(error, TypeError) and "ufunc" in str(error):
         kind = dtypes.of(arrays[0]).scalar_name
         return NotImplementedError(f"\"{op.name}_cpu\" not implemented for '{kind}'")
     return errors.unallocated(error)
+
+
+def _not_whole(op: Any, given: Mapping[str, Any]) -> str | None:
+    """Describe the first argument that is declared as an int and is none; None if all are."""
+    wanted = op.declared.__annotations__
+    for position, name in enumerate(op.attributes, len(op.tensors) + 1):
+        if wanted.get(name) == "int":
+            try:
+                operator.index(given[name])
+            except TypeError:
+                kind = type(given[name]).__name__
+                return f"argument '{name}' (position {position}) must be int, not {kind}"
+    return None
 
 
 # ---- float errors -------------------------------------------------------------------------------

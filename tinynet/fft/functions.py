@@ -13,7 +13,7 @@ from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
 from tinynet.fft.transforming import frequencies, from_real, to_complex, to_real
-from tinynet.ops.arguments import EXPECTED
+from tinynet.ops.arguments import EXPECTED, is_whole
 from tinynet.ops.shaping.views import axis_of
 
 Family = Callable[..., Tensor]
@@ -73,10 +73,10 @@ def _family(name: str) -> tuple[Family, Family, Family]:
     source, forward, _, _ = _SOURCES[name]
 
     def one(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-        if n is not None and not isinstance(n, int):
+        if n is not None and not is_whole(n):
             kind = type(n).__name__
             raise TypeError(f"fft_{name}(): argument 'n' must be int, not {kind}")
-        return source(name, input, None if n is None else (n,), (dim,), norm, forward)
+        return source(name, input, None if n is None else (int(n),), (dim,), norm, forward)
 
     def two(
         input: Tensor,

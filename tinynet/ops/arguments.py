@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, cast
 
@@ -95,10 +96,24 @@ def bad_dim(function: str, dim: Any, several: bool = True, overloaded: bool = Tr
     )
 
 
-def refuse_bool(name: str, value: Any) -> None:
-    """Raise TypeError for a boolean where a kernel takes an int."""
-    if value is True or value is False:
-        raise TypeError(f"argument '{name}' must be int, not bool")
+def whole(name: str, value: Any) -> int:
+    """Return an argument that must be an int, or an integer tensor of one element.
+
+    Raises:
+        TypeError: another type, or a boolean.
+    """
+    if isinstance(value, (bool, float)):
+        raise TypeError(f"argument '{name}' must be int, not {type(value).__name__}")
+    return operator.index(value)
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether an argument is an int, or an integer tensor without dimensions."""
+    if isinstance(value, int):
+        return True
+    if not isinstance(value, Tensor):
+        return False
+    return value._array.dtype.kind in "iu" and not value._array.ndim
 
 
 def no_derivative(name: str) -> Callable[[Any], Any]:

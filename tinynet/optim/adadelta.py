@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class Adadelta(Elementwise):
@@ -41,7 +40,6 @@ class Adadelta(Elementwise):
     nonnegative = ("lr", "rho", "eps", "weight_decay")
     numbers = ("step",)
     shaped = ("square_avg", "acc_delta")
-    scratch = 3
 
     def __init__(
         self,
@@ -64,24 +62,19 @@ class Adadelta(Elementwise):
         if group["rho"] > 1:
             raise ValueError(f"Invalid rho value: {group['rho']}")
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        numbers["step"] += 1
-        toward = direction(group)
-        lr, rho, new, eps = constants(
-            kind, number(group["lr"]), group["rho"], 1 - group["rho"], group["eps"]
-        )
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        rho = group["rho"]
+        given |= {"lr": number(group["lr"]), "rho": rho, "new": 1 - rho, "eps": group["eps"]}
+        return after, given
 
-        def block(param, grad, other, work, root, square, moved):
-            grad = toward(param, grad, other)
-            running(square, np.multiply(grad, grad, work), rho, new, work)
-            np.add(square, eps, root)
-            np.add(moved, eps, work)
-            work /= root
-            np.sqrt(work, work)
-            work *= grad  # the step
-            running(moved, np.multiply(work, work, root), rho, new, root)
-            work *= lr
-            param -= work
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, square, moved):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        square = square * c.rho + (grad * grad) * c.new
+        root = square + c.eps
+        step = sqrt((moved + c.eps) / root) * grad
+        moved = moved * c.rho + (step * step) * c.new
+        return param - step * c.lr, square, moved

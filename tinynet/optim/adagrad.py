@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from tinynet.core.tensors.tensor import wrap
-from tinynet.dtypes import Array
-from tinynet.optim.base.elementwise import Elementwise, direction, filled_like
-from tinynet.optim.base.groups import Group, Params, constants, counted, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction, filled_like
+from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.groups import Group, Params, counted, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class Adagrad(Elementwise):
@@ -48,7 +44,6 @@ class Adagrad(Elementwise):
     nonnegative = ("lr", "lr_decay", "weight_decay", "initial_accumulator_value", "eps")
     numbers = ("step",)
     shaped = ("sum",)
-    scratch = 2
 
     def __init__(
         self,
@@ -74,41 +69,20 @@ class Adagrad(Elementwise):
         """Return the initial value of a state entry."""
         return self.defaults["initial_accumulator_value"] if name == "sum" else 0.0
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        step = numbers["step"]
-        step += 1
-        toward = direction(group)
-        slowed = number(group["lr"]) / (1 + (float(step) - 1) * group["lr_decay"])
-        lr, eps = constants(kind, slowed, group["eps"])
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        lr = number(group["lr"]) / (1 + (float(after["step"]) - 1) * group["lr_decay"])
+        return after, given | {"lr": lr, "eps": group["eps"]}
 
-        def block(param, grad, other, work, total):
-            grad = toward(param, grad, other)
-            np.multiply(grad, grad, work)
-            total += work
-            np.sqrt(total, work)
-            work += eps
-            np.divide(grad, work, work)
-            work *= lr
-            param -= work
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, total):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        total = total + grad * grad
+        return param - grad / (sqrt(total) + c.eps) * c.lr, total
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""
         if sparse and group["weight_decay"]:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
-
-    def update_row_gradients(
-        self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
-    ) -> None:
-        """Update the rows of a sparse gradient."""
-        step, total = state["step"], state["sum"]
-        step += 1
-        lr = number(group["lr"]) / (1 + (float(step) - 1) * group["lr_decay"])
-        rows = rows.coalesce()
-        index, values = rows.index, rows.values
-        sums = total[index] + values * values
-        total[index] = sums
-        moves = lr * (values / (np.sqrt(sums) + group["eps"]))
-        param[index] += moves if group["maximize"] else -moves

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import maximum, sqrt
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class Adam(Elementwise):
@@ -47,7 +46,6 @@ class Adam(Elementwise):
     nonnegative = ("lr", "eps", "betas", "weight_decay")
     numbers = ("step",)
     shaped = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-    scratch = 2
 
     def __init__(
         self,
@@ -85,36 +83,24 @@ class Adam(Elementwise):
         """Return the names of the state in use: the largest square only for ``amsgrad``."""
         return self.shaped if group["amsgrad"] else self.shaped[:2]
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        toward = direction(group)
-        step = numbers["step"]
-        step += 1
-        beta1, new1, beta2, new2, eps, rate = constants(kind, *_coefficients(group, float(step)))
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        t, lr, (b1, b2) = float(after["step"]), number(group["lr"]), map(number, group["betas"])
+        root = math.sqrt(1 - b2**t)  # everything is scaled by it
+        given |= {"beta1": b1, "new1": 1 - b1, "beta2": b2, "new2": 1 - b2}
+        return after, given | {"eps": group["eps"] * root, "rate": lr * root / (1 - b1**t)}
 
-        def block(param, grad, work, other, mean, square, largest=None):
-            grad = toward(param, grad, other)
-            running(mean, grad, beta1, new1, work)
-            running(square, np.multiply(grad, grad, work), beta2, new2, work)
-            if largest is not None:
-                square = np.maximum(largest, square, out=largest)
-            np.sqrt(square, work)
-            work += eps  # everything is scaled by the root of 1 - b2^t
-            np.divide(mean, work, work)
-            work *= rate
-            param -= work
-
-        return block
-
-    def fused_loop(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
-        """Return the loop ``adam`` and its numbers."""
-        if group["amsgrad"] or group["maximize"]:
-            return None
-        decay = number(group["weight_decay"])
-        kept, penalty = 1.0, decay
-        if group["decoupled_weight_decay"]:
-            kept, penalty = 1 - number(group["lr"]) * decay, 0.0
-        return "adam", (kept, penalty, *_coefficients(group, numbers["step"].item() + 1))
+    @staticmethod
+    def formula(c, param, grad, mean, square, largest=None):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        mean = mean * c.beta1 + grad * c.new1
+        square = square * c.beta2 + (grad * grad) * c.new2
+        if largest is None:
+            return param - mean / (sqrt(square) + c.eps) * c.rate, mean, square
+        largest = maximum(largest, square)
+        return param - mean / (sqrt(largest) + c.eps) * c.rate, mean, square, largest
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients."""
@@ -122,13 +108,6 @@ class Adam(Elementwise):
             raise RuntimeError(
                 "Adam does not support sparse gradients, please consider SparseAdam instead"
             )
-
-
-def _coefficients(group: Group, t: float) -> tuple[float, ...]:
-    """Return b1, 1 - b1, b2, 1 - b2 of step t, and eps and lr scaled by the root."""
-    lr, (b1, b2) = number(group["lr"]), map(number, group["betas"])
-    root = math.sqrt(1 - b2**t)
-    return b1, 1 - b1, b2, 1 - b2, group["eps"] * root, lr * root / (1 - b1**t)
 
 
 class AdamW(Adam):

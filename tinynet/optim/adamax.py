@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import absolute, maximum
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class Adamax(Elementwise):
@@ -41,7 +40,6 @@ class Adamax(Elementwise):
     nonnegative = ("lr", "eps", "betas", "weight_decay")
     numbers = ("step",)
     shaped = ("exp_avg", "exp_inf")
-    scratch = 2
 
     def __init__(
         self,
@@ -58,25 +56,18 @@ class Adamax(Elementwise):
     ):
         super().__init__(params, options_of(locals()))
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        step = numbers["step"]
-        step += 1
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
         b1, b2 = group["betas"]
-        toward = direction(group)
-        beta1, new, beta2, eps, lr = constants(
-            kind, b1, 1 - b1, b2, group["eps"], number(group["lr"]) / (1 - b1 ** float(step))
-        )
+        rate = number(group["lr"]) / (1 - b1 ** float(after["step"]))
+        given |= {"beta1": b1, "new1": 1 - b1, "beta2": b2, "eps": group["eps"], "rate": rate}
+        return after, given
 
-        def block(param, grad, other, work, mean, largest):
-            grad = toward(param, grad, other)
-            running(mean, grad, beta1, new, work)
-            largest *= beta2
-            np.abs(grad, work)
-            work += eps
-            np.maximum(largest, work, out=largest)
-            np.divide(mean, largest, work)
-            work *= lr
-            param -= work
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, mean, largest):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        mean = mean * c.beta1 + grad * c.new1
+        largest = maximum(largest * c.beta2, absolute(grad) + c.eps)
+        return param - mean / largest * c.rate, mean, largest

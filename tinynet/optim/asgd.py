@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise, direction
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class ASGD(Elementwise):
@@ -43,7 +41,6 @@ class ASGD(Elementwise):
     nonnegative = ("lr", "weight_decay")
     numbers = ("step", "eta", "mu")
     shaped = ("ax",)
-    scratch = 2
 
     def __init__(
         self,
@@ -64,27 +61,19 @@ class ASGD(Elementwise):
         """Return the initial value of a state entry."""
         return {"eta": number(group["lr"]), "mu": 1.0}.get(name, 0.0)
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        step, eta, mu = numbers.values()
-        step += 1
-        t, lr, lambd = float(step), number(group["lr"]), group["lambd"]
-        toward = direction(group)
-        averaging = float(mu) != 1
-        rate, share, shrink = constants(kind, float(eta), float(mu), 1 - lambd * float(eta))
-        eta[...] = lr / (1 + lambd * lr * t) ** group["alpha"]
-        mu[...] = 1 / max(1, t - group["t0"])
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        t, eta, mu = float(after["step"]), float(numbers["eta"]), float(numbers["mu"])
+        lr, lambd = number(group["lr"]), group["lambd"]
+        after["eta"] = lr / (1 + lambd * lr * t) ** group["alpha"]
+        after["mu"] = 1 / max(1, t - group["t0"])
+        given |= {"rate": eta, "share": None if mu == 1 else mu, "shrink": 1 - lambd * eta}
+        return after, given
 
-        def block(param, grad, other, work, average):
-            grad = toward(param, grad, other)
-            np.multiply(grad, rate, work)
-            param *= shrink
-            param -= work
-            if averaging:
-                np.subtract(param, average, work)
-                work *= share
-                average += work
-            else:
-                average[...] = param
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, average):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        param = param * c.shrink - grad * c.rate
+        return param, param if c.share is None else average + (param - average) * c.share

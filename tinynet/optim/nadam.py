@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class NAdam(Elementwise):
@@ -47,7 +46,6 @@ class NAdam(Elementwise):
     nonnegative = ("lr", "eps", "betas", "weight_decay", "momentum_decay")
     numbers = ("step", "mu_product")
     shaped = ("exp_avg", "exp_avg_sq")
-    scratch = 3
 
     def __init__(
         self,
@@ -70,39 +68,29 @@ class NAdam(Elementwise):
         """Return the initial value of a state entry."""
         return 1.0 if name == "mu_product" else 0.0
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        step, product = numbers["step"], numbers["mu_product"]
-        step += 1
-        t, (b1, b2), lr = float(step), group["betas"], number(group["lr"])
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        t, (b1, b2), lr = float(after["step"]), group["betas"], number(group["lr"])
         now, following = (
             b1 * (1 - 0.5 * 0.96 ** (at * group["momentum_decay"])) for at in (t, t + 1)
         )
-        product *= now
-        before = float(product)
-        root = math.sqrt(1 - b2**t)
-        toward = direction(group)
-        beta1, new1, beta2, new2, eps, of_grad, of_mean = constants(
-            kind,
-            b1,
-            1 - b1,
-            b2,
-            1 - b2,
-            group["eps"] * root,
-            lr * (1 - now) / (1 - before) * root,
-            lr * following / (1 - before * following) * root,
-        )
+        after["mu_product"] = numbers["mu_product"] * now
+        before = float(after["mu_product"])
+        root = math.sqrt(1 - b2**t)  # everything is scaled by it
+        given |= {"beta1": b1, "new1": 1 - b1, "beta2": b2, "new2": 1 - b2}
+        given |= {
+            "eps": group["eps"] * root,
+            "of_grad": lr * (1 - now) / (1 - before) * root,
+            "of_mean": lr * following / (1 - before * following) * root,
+        }
+        return after, given
 
-        def block(param, grad, other, work, move, mean, square):
-            grad = toward(param, grad, other)
-            running(mean, grad, beta1, new1, work)
-            running(square, np.multiply(grad, grad, work), beta2, new2, work)
-            np.multiply(grad, of_grad, move)
-            np.multiply(mean, of_mean, work)
-            move += work
-            np.sqrt(square, work)
-            work += eps  # everything is scaled by the root of 1 - b2^t
-            move /= work
-            param -= move
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, mean, square):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        mean = mean * c.beta1 + grad * c.new1
+        square = square * c.beta2 + (grad * grad) * c.new2
+        move = grad * c.of_grad + mean * c.of_mean
+        return param - move / (sqrt(square) + c.eps), mean, square

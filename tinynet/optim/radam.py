@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class RAdam(Elementwise):
@@ -46,7 +45,6 @@ class RAdam(Elementwise):
     nonnegative = ("lr", "eps", "betas", "weight_decay")
     numbers = ("step",)
     shaped = ("exp_avg", "exp_avg_sq")
-    scratch = 2
 
     def __init__(
         self,
@@ -64,32 +62,23 @@ class RAdam(Elementwise):
     ):
         super().__init__(params, options_of(locals()))
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        step = numbers["step"]
-        step += 1
-        t, (b1, b2), lr = float(step), group["betas"], number(group["lr"])
-        toward = direction(group)
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        t, (b1, b2) = float(after["step"]), group["betas"]
         trust = _rectified(t, b2)
-        rate = lr / (1 - b1**t) * (trust or 1.0)
-        beta1, new1, beta2, new2, eps, rate = constants(
-            kind, b1, 1 - b1, b2, 1 - b2, group["eps"], rate
-        )
+        rate = number(group["lr"]) / (1 - b1**t) * (trust or 1.0)
+        given |= {"beta1": b1, "new1": 1 - b1, "beta2": b2, "new2": 1 - b2, "rate": rate}
+        return after, given | {"eps": None if trust is None else group["eps"]}
 
-        def block(param, grad, other, work, mean, square):
-            grad = toward(param, grad, other)
-            running(mean, grad, beta1, new1, work)
-            running(square, np.multiply(grad, grad, work), beta2, new2, work)
-            if trust is None:
-                np.multiply(mean, rate, work)
-            else:
-                np.sqrt(square, work)
-                work += eps
-                np.divide(mean, work, work)
-                work *= rate
-            param -= work
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, mean, square):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        mean = mean * c.beta1 + grad * c.new1
+        square = square * c.beta2 + (grad * grad) * c.new2
+        step = mean if c.eps is None else mean / (sqrt(square) + c.eps)
+        return param - step * c.rate, mean, square
 
 
 def _rectified(t: float, beta2: float) -> float | None:

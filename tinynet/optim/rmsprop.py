@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise, direction, running
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class RMSprop(Elementwise):
@@ -45,7 +44,6 @@ class RMSprop(Elementwise):
     nonnegative = ("lr", "eps", "momentum", "weight_decay", "alpha")
     numbers = ("step",)
     shaped = ("square_avg", "momentum_buffer", "grad_avg")
-    scratch = 2
 
     def __init__(
         self,
@@ -72,40 +70,24 @@ class RMSprop(Elementwise):
             names.append("grad_avg")
         return tuple(names)
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        numbers["step"] += 1
-        toward = direction(group)
-        centered, moving = group["centered"], group["momentum"] > 0
-        lr, alpha, new, eps, momentum = constants(
-            kind,
-            number(group["lr"]),
-            group["alpha"],
-            1 - group["alpha"],
-            group["eps"],
-            group["momentum"],
-        )
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        given |= {"alpha": group["alpha"], "new": 1 - group["alpha"], "eps": group["eps"]}
+        given |= {"momentum": group["momentum"] if group["momentum"] > 0 else None}
+        return after, given | {"lr": number(group["lr"]), "centered": bool(group["centered"])}
 
-        def block(param, grad, other, work, square, *more):
-            grad = toward(param, grad, other)
-            running(square, np.multiply(grad, grad, work), alpha, new, work)
-            if centered:
-                mean = more[-1]
-                running(mean, grad, alpha, new, work)
-                np.multiply(mean, mean, work)
-                np.subtract(square, work, work)
-                np.sqrt(work, work)
-            else:
-                np.sqrt(square, work)
-            work += eps
-            np.divide(grad, work, work)
-            if moving:
-                buffer = more[0]
-                buffer *= momentum
-                buffer += work
-                np.multiply(buffer, lr, work)
-            else:
-                work *= lr
-            param -= work
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, square, *more):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        square = square * c.alpha + (grad * grad) * c.new
+        spread, means = square, []
+        if c.centered:
+            means = [more[-1] * c.alpha + grad * c.new]
+            spread = square - means[0] * means[0]
+        step = grad / (sqrt(spread) + c.eps)
+        if c.momentum is None:
+            return param - step * c.lr, square, *means
+        buffer = more[0] * c.momentum + step
+        return param - buffer * c.lr, square, buffer, *means

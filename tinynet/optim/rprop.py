@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from tinynet.optim.base.elementwise import Elementwise
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.formula import maximum, minimum, sign, where
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class Rprop(Elementwise):
@@ -41,7 +40,6 @@ class Rprop(Elementwise):
     nonnegative = ("lr",)
     numbers = ("step",)
     shaped = ("prev", "step_size")
-    scratch = 2
 
     def __init__(
         self,
@@ -68,26 +66,20 @@ class Rprop(Elementwise):
         """Return the initial value of a state entry."""
         return number(group["lr"]) if name == "step_size" else 0.0
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        numbers["step"] += 1
-        maximize, (low, high) = group["maximize"], group["step_sizes"]
-        smaller, larger = constants(kind, *group["etas"])
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        after, given = self.counted(group, numbers)
+        (smaller, larger), (low, high) = group["etas"], group["step_sizes"]
+        given |= {"smaller": smaller, "larger": larger, "low": low, "high": high}
+        return after, given
 
-        def block(param, grad, other, work, before, size):
-            grad = np.negative(grad, other) if maximize else grad
-            np.multiply(grad, before, work)
-            turned, kept = work < 0, work > 0
-            work[...] = 1  # also where the product is NaN
-            np.copyto(work, larger, where=kept)
-            np.copyto(work, smaller, where=turned)
-            size *= work
-            np.clip(size, low, high, out=size)
-            before[...] = grad
-            np.copyto(before, 0, where=turned)
-            np.sign(before, work)
-            np.copyto(work, 0, where=np.isnan(work))
-            work *= size
-            param -= work
-
-        return block
+    @staticmethod
+    def formula(c, param, grad, before, size):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        agreement = grad * before
+        turned, kept = agreement < 0, agreement > 0
+        factor = where(turned, c.smaller, where(kept, c.larger, 1.0))  # 1 also for NaN
+        size = minimum(maximum(size * factor, c.low), c.high)
+        before = where(turned, 0.0, grad)
+        return param - sign(before) * size, before, size

@@ -8,9 +8,9 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
-from tinynet.optim.base.elementwise import Elementwise, direction
-from tinynet.optim.base.groups import Group, Params, constants, number, options_of
-from tinynet.optim.base.state_dicts import Kind, Numbers, Rule
+from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.groups import Group, Params, number, options_of
+from tinynet.optim.base.state_dicts import Numbers
 
 
 class SGD(Elementwise):
@@ -48,7 +48,6 @@ class SGD(Elementwise):
 
     nonnegative = ("lr", "momentum", "weight_decay")
     shaped = ("momentum_buffer",)
-    scratch = 2
     together_from = 5  # below that, copying costs more than these few operations save
 
     def __init__(
@@ -77,37 +76,26 @@ class SGD(Elementwise):
         """Return the names of the state in use: a buffer if there is momentum."""
         return self.shaped if group["momentum"] else ()
 
-    def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
-        """Return the update of a block."""
-        nesterov, dampening, toward = group["nesterov"], group["dampening"], direction(group)
-        lr, momentum, new = constants(kind, number(group["lr"]), group["momentum"], 1 - dampening)
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step."""
+        dampening, momentum = group["dampening"], group["momentum"]
+        _, given = self.counted(group, numbers)
+        given |= {"lr": number(group["lr"]), "momentum": momentum or None}
+        given |= {"new": 1 - dampening if dampening else None}
+        return numbers, given | {"nesterov": bool(group["nesterov"]), "fresh": fresh}
 
-        def block(param, grad, work, other, buffer=None):
-            grad = toward(param, grad, work)
-            if buffer is not None:
-                if fresh:
-                    buffer[...] = grad
-                else:
-                    buffer *= momentum
-                    buffer += np.multiply(grad, new, other) if dampening else grad
-                if nesterov:
-                    np.multiply(buffer, momentum, other)
-                    grad = np.add(grad, other, other)
-                else:
-                    grad = buffer
-            np.multiply(grad, lr, other)
-            param -= other
-
-        return block
-
-    def fused_loop(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
-        """Return the loop ``momentum`` or ``descent``, and its numbers."""
-        if group["nesterov"] or group["dampening"] or group["maximize"]:
-            return None
-        decay, momentum, lr = group["weight_decay"], group["momentum"], number(group["lr"])
-        if momentum:
-            return "momentum", (number(decay), number(momentum), lr)
-        return "descent", (number(decay), lr)
+    @staticmethod
+    def formula(c, param, grad, buffer=None):
+        """Return the new values."""
+        param, grad = direction(c, param, grad)
+        if buffer is None:
+            return (param - grad * c.lr,)
+        if c.fresh:
+            buffer = grad
+        else:
+            buffer = buffer * c.momentum + (grad if c.new is None else grad * c.new)
+        grad = grad + buffer * c.momentum if c.nesterov else buffer
+        return param - grad * c.lr, buffer
 
     def refuse(self, sparse: bool, group: Group) -> None:
         """Raise RuntimeError for sparse gradients with weight decay."""

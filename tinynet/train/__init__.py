@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tinynet.train.run.runner import load_run as load_run
     from tinynet.train.step.method import Batch as Batch
     from tinynet.train.step.method import Method as Method
-    from tinynet.train.step.nonfinite import NonFiniteError as NonFiniteError
+    from tinynet.train.step.task import NonFiniteError as NonFiniteError
     from tinynet.train.step.task import Task as Task
     from tinynet.train.step.task import Updater as Updater
     from tinynet.train.store.storage import StorageWarning as StorageWarning

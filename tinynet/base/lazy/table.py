@@ -98,6 +98,7 @@ MODULES = {
     "tinynet.capture": {
         "tinynet.capture.api": "api= compile",
         "tinynet.capture.compiled": "compiled= CAPTURES Calls Compiled CompileError CompileWarning",
+        "tinynet.capture.continued": "continued= Continued",
         "tinynet.capture.graph": "graph= program_graph",
     },
     "tinynet.data": {
@@ -413,8 +414,7 @@ MODULES = {
         "tinynet.train.run.runner": "evaluate_run load_run",
         "tinynet.train.step": "step=",
         "tinynet.train.step.method": "Batch Method",
-        "tinynet.train.step.nonfinite": "NonFiniteError",
-        "tinynet.train.step.task": "Task Updater",
+        "tinynet.train.step.task": "NonFiniteError Task Updater",
         "tinynet.train.store": "store=",
         "tinynet.train.store.storage": "StorageWarning",
         "tinynet.train.study": "study=",
@@ -447,8 +447,7 @@ MODULES = {
         "tinynet.train.commands.train": "train=",
     },
     "tinynet.train.models": {
-        "tinynet.train.models.images": "images= GAN VAE VAELoss cnn",
-        "tinynet.train.models.perceptron": "perceptron= mlp sequential",
+        "tinynet.train.models.feedforward": "feedforward= GAN VAE VAELoss cnn mlp sequential",
         "tinynet.train.models.texts": "texts= GPT LSTMLanguageModel SkipGram TextClassifier",
     },
     "tinynet.train.prediction": {

@@ -26,7 +26,7 @@ import numpy as np
 from tinynet.board.graphs.graph import Cost, Graph, Node
 from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.modes import mode
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.dtypes import Array
 
 try:

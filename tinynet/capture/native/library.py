@@ -186,39 +186,10 @@ def cross_entropy_slope(g, target, powers, totals, out):
         out[i, target[i]] -= g
 
 
-# ---- steps of optimizers -------------------------------------------------------------------------
-
-
-def adam(param, mean, square, grad, kept, penalty, beta1, new1, beta2, new2, eps, rate):
-    """Take a step of Adam or AdamW."""
-    for i in range(param.size):
-        p = param[i] * kept
-        g = grad[i] + penalty * p
-        m = mean[i] * beta1 + new1 * g
-        v = square[i] * beta2 + new2 * (g * g)
-        mean[i] = m
-        square[i] = v
-        param[i] = p - rate * (m / (np.sqrt(v) + eps))
-
-
-def momentum(param, buffer, grad, penalty, kept, lr):
-    """Take a step of SGD with momentum."""
-    for i in range(param.size):
-        b = buffer[i] * kept + (grad[i] + penalty * param[i])
-        buffer[i] = b
-        param[i] -= lr * b
-
-
-def descent(param, grad, penalty, lr):
-    """Take a step of SGD."""
-    for i in range(param.size):
-        param[i] -= lr * (grad[i] + penalty * param[i])
-
-
 _OF_ELEMENTS = larger, smaller, positive, root, log
 _OF_ARRAYS = (
-    adam, column_sums, cross_entropy, cross_entropy_slope, descent, fill_rows, layer_norm,
-    layer_norm_slope, means, momentum, take_rows,
+    column_sums, cross_entropy, cross_entropy_slope, fill_rows, layer_norm, layer_norm_slope,
+    means, take_rows,
 )  # fmt: skip
 _OF_IMAGES = "batch_norm", "batch_norm_slope", "channel_sums", "max_pool", "max_pool_slope"
 _OF_IMAGES_LAST = *_OF_IMAGES, "batch_scale", "plane_means", "plane_means_slope"

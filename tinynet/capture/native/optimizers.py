@@ -12,6 +12,7 @@ from tinynet.capture.native.forms import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
 from tinynet.optim.base.elementwise import Elementwise
+from tinynet.optim.base.formula import Formula
 from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.base.plans import Plan
 
@@ -43,8 +44,8 @@ class NativeStep:
     def natives(self) -> list[Native]:
         """Return the native functions of the groups that took a step."""
         plans = [plan for plan in self._optimizer._plans.values() if plan is not None]
-        loops = [GroupStep(self._optimizer, plan).loop(self._optimizer) for plan in plans]
-        return [_update(loop[0]) for loop in loops if loop is not None]
+        formulas = [GroupStep(self._optimizer, plan).formula(self._optimizer) for plan in plans]
+        return [_update(formula) for formula in formulas if formula is not None]
 
     def __call__(self, optimizer: Elementwise) -> None:
         """Run a step."""
@@ -68,44 +69,38 @@ class GroupStep:
     Attributes:
         plan: their values and state.
         table: the size of each, and the addresses of its gradient, its values and its state,
-            ``[count, columns]``; None if no loop takes them.
+            ``[count, columns]``; None if native code does not take them.
     """
 
     def __init__(self, optimizer: Elementwise, plan: Plan):
         self.plan = plan
-        self.table = _table(plan) if _has_own_loop(type(optimizer)) else None
-        self._loops: dict[str, Any] = {}
+        plain = type(optimizer).rule is Elementwise.rule  # users' classes may change it
+        self.table = _table(plan) if plain else None
+        self._functions: dict[str, Any] = {}
 
-    def loop(self, optimizer: Elementwise) -> tuple[str, tuple[float, ...]] | None:
-        """Return the name of the loop, and its numbers for the coming step, if there is one."""
-        has_table = self.table is not None
-        return optimizer.fused_loop(self.plan.group, self.plan.numbers) if has_table else None
+    def formula(self, optimizer: Elementwise) -> Formula | None:
+        """Return the formula of the coming step, if native code takes the parameters."""
+        if self.table is None:
+            return None
+        return optimizer.next_step(self.plan.group, self.plan.numbers)[0]
 
     def run(self, optimizer: Elementwise, grads: tuple[Any, ...]) -> None:
         """Update the parameters."""
-        plan, loop = self.plan, self.loop(optimizer)
-        if loop is None or not all(g.flags.c_contiguous for g in grads):
+        plan = self.plan
+        if self.table is None or not all(g.flags.c_contiguous for g in grads):
             plan.run(optimizer.block_rule(plan.group, plan.numbers, plan.kind, False), grads)
             return
-        name, numbers = loop
-        if name not in self._loops:
-            _update(name).put(self._loops, name)
-        assert self.table is not None
+        formula, numbers, after = optimizer.next_step(plan.group, plan.numbers)
+        name = str(id(formula))
+        if name not in self._functions:
+            _update(formula).put(self._functions, name)
         self.table[:, GRADS] = [g.ctypes.data for g in grads]
-        self._loops[name](self.table, *numbers)
-        plan.advance()
-
-
-def _has_own_loop(kind: type[Elementwise]) -> bool:
-    """Return whether the loop of an optimizer is that of its rule: users' classes may change it."""
-    owners = [
-        next(base for base in kind.__mro__ if name in vars(base)) for name in ("fused_loop", "rule")
-    ]
-    return issubclass(*owners)
+        self._functions[name](self.table, *numbers)
+        plan.advance(after)
 
 
 def _table(plan: Plan) -> Any:
-    """Return the table of the parameters; None if no loop takes them."""
+    """Return the table of the parameters; None if native code does not take them."""
     each = [(slot.array, *slot.buffers) for slot in plan.slots]
     if any(a.dtype != np.float32 or not a.flags.c_contiguous for some in each for a in some):
         return None
@@ -113,41 +108,33 @@ def _table(plan: Plan) -> Any:
     return np.array(rows, np.int64)
 
 
-def update_of(name: str, grads: list[str], prefix: str = "") -> tuple[Takes, list[str]]:
+def update_of(formula: Formula, grads: list[str], prefix: str = "") -> tuple[Takes, list[str]]:
     """Return a loop over all parameters of a group, as a part of a native function.
 
     Args:
-        name: that of the loop.
+        formula: that of the step.
         grads: the names of the gradients, by parameter; none: they are in the table already.
         prefix: of all names.
 
     Returns:
-        Its arguments, ``GroupStep.table`` and the numbers of the loop, with their types; its lines.
+        Its arguments, ``GroupStep.table`` and the numbers of the formula, with their types; its
+        lines.
     """
-    state, numbers = _UPDATES[name]
-    table, numbers = f"{prefix}table", [prefix + n for n in numbers]
-    lines = [f"{n} = float32({n})" for n in numbers]
-    lines += [f"{table}[{k}, {GRADS}] = {grad}.ctypes.data" for k, grad in enumerate(grads)]
-    columns = [*range(GRADS + 1, GRADS + 1 + len(state)), GRADS]
-    arrays = [f"line({table}[k, {column}], {table}[k, 0])" for column in columns]
-    lines.append(f"for k in range({table}.shape[0]):")
-    lines.append(f"    {name}({', '.join([*arrays, *numbers])})")
-    return {table: ("int64", 2)} | dict.fromkeys(numbers, NUMBER), lines
+    prefix += "step_"
+    table, k, i = (prefix + name for name in ("table", "k", "i"))
+    given = [f"{prefix}given_{name}" for name in formula.numbers]
+    lines = [f"{prefix}{n} = float32({x})" for n, x in zip(formula.numbers, given, strict=True)]
+    lines += [f"{table}[{row}, {GRADS}] = {grad}.ctypes.data" for row, grad in enumerate(grads)]
+    lines.append(f"for {k} in range({table}.shape[0]):")
+    for column, name in enumerate(["grad", "param", *formula.state], GRADS):
+        lines.append(f"    {prefix}{name} = line({table}[{k}, {column}], {table}[{k}, 0])")
+    lines.append(f"    for {i} in range({table}[{k}, 0]):")
+    lines += [f"        {line}" for line in formula.native_lines(prefix, i)]
+    return {table: ("int64", 2)} | dict.fromkeys(given, NUMBER), lines
 
 
 @functools.cache
-def _update(name: str) -> Native:
+def _update(formula: Formula) -> Native:
     """Return the update of all parameters in a table."""
-    takes, lines = update_of(name, [])
-    return Native(f"{name} of all parameters", takes, lines)
-
-
-# By the name of the loop: its arrays and numbers.
-_UPDATES = {
-    "adam": (
-        ["param", "mean", "square"],
-        ["kept", "penalty", "beta1", "new1", "beta2", "new2", "eps", "rate"],
-    ),
-    "momentum": (["param", "buffer"], ["penalty", "kept", "lr"]),
-    "descent": (["param"], ["penalty", "lr"]),
-}
+    takes, lines = update_of(formula, [])
+    return Native("update of all parameters", takes, lines)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Sequence
 from typing import Any
 
 from tinynet.capture.native.cache import Native, Takes
@@ -13,6 +14,7 @@ from tinynet.capture.source import Source, compiled
 from tinynet.core.callsite import here
 from tinynet.core.graph.engine import store
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+from tinynet.optim.base.formula import Formula
 from tinynet.optim.base.hooks import everywhere
 from tinynet.optim.base.plans import tests_of
 from tinynet.optim.optimizer import Optimizer, step_of
@@ -57,11 +59,11 @@ def _clears(call: Call) -> bool:
 
 
 def _groups(optimizer: Any) -> list[GroupStep] | None:
-    """Return the steps of all groups; None if there is no loop for one of them."""
+    """Return the steps of all groups; None if native code does not take one of them."""
     plans = [optimizer._plans.get(id(group)) for group in optimizer.param_groups]
     groups = [GroupStep(optimizer, plan) for plan in plans if plan is not None]
-    has_loops = len(groups) == len(plans) and all(group.loop(optimizer) for group in groups)
-    return groups if has_loops else None
+    has_formulas = len(groups) == len(plans) and all(group.formula(optimizer) for group in groups)
+    return groups if has_formulas else None
 
 
 def _take(groups: list[GroupStep], grads: dict[int, Value]) -> bool:
@@ -129,8 +131,8 @@ class WholeStep:
         """Run the parts one by one; adopt the new plans of the optimizer, if it has any."""
         result = self._apart(*values)
         groups = _groups(self._optimizer)
-        known = [step.plan for step in self._groups]
-        if groups and [step.plan for step in groups] != known:
+        known = [step.plan for step in self._groups], self._formulas
+        if groups and ([step.plan for step in groups], self._next(groups)) != known:
             if _take(groups, self._grads):
                 self._groups = groups
                 for namespace, name in self._places:
@@ -155,7 +157,11 @@ class WholeStep:
             lines.append(f"{keep(p)}._grad = wrap(v{g.number})")
         taking = {*map(id, params)}
         lines += [f"{keep(p)}._grad = None" for p in everyone if id(p) not in taking]
-        lines += [f"{keep(step.plan.advance)}()" for step in self._groups if step.plan.numbers]
+        lines += [
+            f"{keep(step.plan.advance)}(next{i}[2])"
+            for i, step in enumerate(self._groups)
+            if step.plan.numbers
+        ]
         lines.append("site = here()")
         for p in params:
             what = keep(step_of(type(self._optimizer).__name__))
@@ -168,10 +174,9 @@ class WholeStep:
         function.native = native
         return function
 
-    def _loops(self) -> tuple[str, ...]:
-        """Return the names of the loops of the groups: each has one."""
-        found = (step.loop(self._optimizer) for step in self._groups)
-        return tuple(loop[0] for loop in found if loop is not None)
+    def _next(self, groups: Sequence[GroupStep]) -> tuple[Formula | None, ...]:
+        """Return the formulas of the coming step of the groups."""
+        return tuple(step.formula(self._optimizer) for step in groups)
 
     def _updating(self, source: Source, grads: list[str]) -> tuple[Native, str]:
         """Return the native function, and what it is given for the updates of all groups."""
@@ -179,13 +184,14 @@ class WholeStep:
         lines: list[str] = []
         given: list[str] = []
         waiting = [*grads]
-        loops = self._loops()
-        for i, (step, loop) in enumerate(zip(self._groups, loops, strict=True)):
+        self._formulas = self._next(self._groups)
+        for i, (step, formula) in enumerate(zip(self._groups, self._formulas, strict=True)):
+            assert formula is not None  # see has_formulas
             own = [waiting.pop(0) for _ in step.plan.params]
-            more_takes, more_lines = update_of(loop, own, f"group{i}_")
+            more_takes, more_lines = update_of(formula, own, f"group{i}_")
             takes, lines = takes | more_takes, lines + more_lines
-            given += [source.keep(step.table), f"*loop{i}[1]"]
-        key = loops, *grads
+            given += [source.keep(step.table), f"*next{i}[1]"]
+        key = self._formulas, *grads
         if key not in self._native:
             self._native[key] = self._body.native(takes, lines, self.native_title)
         return self._native[key], ", ".join(given)
@@ -199,12 +205,12 @@ class WholeStep:
             f"{optimizer}._optimizer_step_post_hooks",
         ]
         tests = [f"not ({' or '.join(hooks)})", f"len(groups) == {len(self._groups)}"]
-        for i, (step, name) in enumerate(zip(self._groups, self._loops(), strict=True)):
+        for i, (step, formula) in enumerate(zip(self._groups, self._formulas, strict=True)):
             plan, group = step.plan, keep(step.plan.group)
             tests += [f"groups[{i}] is {group}", f'(params := {group}["params"]) is not None']
             tests += tests_of(plan, [*plan.group["params"]], keep)
-            loop = f"(loop{i} := {optimizer}.fused_loop({group}, {keep(plan.numbers)}))"
-            tests.append(f"{loop} is not None and loop{i}[0] == {name!r}")
+            following = f"(next{i} := {optimizer}.next_step({group}, {keep(plan.numbers)}))"
+            tests.append(f"{following}[0] is {keep(formula)}")
         tests += [f"{keep(p)}._grad is None" for p in bare]
         tests += [f"{keep(p)}.{name} is None" for p in params for name in ("_hooks", "_edge")]
         lines = [f"groups, state = {optimizer}.param_groups, {optimizer}.state"]

@@ -3,7 +3,8 @@
 PyTorch's functions ask ``__torch_function__`` of every argument. Here only tensors are asked, and
 a check in each function would cost all programs what few of them use. So while a proxy lives,
 each function's code is exchanged for one that looks for proxies among the arguments. References
-that a program holds (``from torch import relu``) see it too.
+that a program holds (``from torch import relu``) see it too. The same exchange serves modes, which
+see all calls of their thread.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from tinynet.capture.compiled import Compiled
 from tinynet.compat.fx.targets import methods, paths, signatures
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import METHODS, Tensor
 
 
 class Intercepting:
@@ -34,6 +35,39 @@ class Intercepting:
     def __del__(self) -> None:
         if self._counted:
             _change(-1)
+
+
+class _Modes(threading.local):
+    """The modes that see the calls of a thread; the last one is asked."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+modes = _Modes()
+
+
+def enter_mode(mode: Any) -> None:
+    """Let ``mode.__torch_function__`` see all calls of this thread."""
+    modes.stack.append(mode)
+    _change(1)
+
+
+def leave_mode() -> None:
+    """End the last mode."""
+    modes.stack.pop()
+    _change(-1)
+
+
+def _seen(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what the last mode makes of a call. Meanwhile the mode before it is the last one."""
+    mode = modes.stack.pop()
+    try:
+        found = [type(x) for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
+        kinds = tuple(kind for kind in dict.fromkeys(found) if kind is not Tensor)
+        return mode.__torch_function__(function, kinds, args, kwargs)
+    finally:
+        modes.stack.append(mode)
 
 
 class _Entry:
@@ -55,7 +89,9 @@ class _Entry:
             self.function.__code__ = self.own
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return what ``__torch_function__`` of the first proxy returns, or the function."""
+        """Return what a mode or the first proxy makes of the call, or the function's result."""
+        if modes.stack:
+            return _seen(self.function, args, kwargs)
         found = first(args, kwargs)
         if found is not None:
             kinds = (type(found),)
@@ -84,16 +120,25 @@ class _Method:
 
         @functools.wraps(own)
         def method(*args: Any, **kwargs: Any) -> Any:
+            if modes.stack:
+                return _seen(getattr(Tensor, _names()[self.name]), args, kwargs)
             found = first(args, kwargs)
             if found is None:
                 return own(*args, **kwargs)
             return found.tracer.create_proxy("call_method", methods()[self.name], args, kwargs)
 
+        method.__name__ = self.name
         setattr(Tensor, self.name, method)
 
     def leave(self) -> None:
         """Put the method back."""
         setattr(Tensor, self.name, self.own)
+
+
+@functools.cache
+def _names() -> dict[str, str]:
+    """Return the methods that are exchanged, and the names under which modes see them."""
+    return {**methods(), **{name: theirs for name, theirs in _SEEN.items() if name in METHODS}}
 
 
 class _Captures:
@@ -167,6 +212,12 @@ def _looking(entry: _Entry, own: types.CodeType) -> types.CodeType:
     return code.replace(co_consts=constants, co_name=own.co_name, co_filename=__file__)
 
 
+# Python asks proxies first for these; modes see them too.
+_SEEN = {
+    **{f"__r{name}__": name for name in "add mul and or xor".split()},
+    **{f"__r{name}__": f"__r{name}__" for name in "sub pow matmul mod truediv".split()},
+    **{"__neg__": "neg", "__abs__": "abs", "__invert__": "bitwise_not"},
+}
 _lock = threading.RLock()
 _entries: list[_Entry | _Method | _Captures] = []
 _living = 0
@@ -188,7 +239,7 @@ def _exchange(looking: bool) -> None:
         if looking and not _entries:
             signatures()  # the exchanged code has another
             functions = (f for f in paths() if isinstance(f, types.FunctionType))
-            _entries.extend([*map(_Entry, functions), *map(_Method, methods()), _Captures()])
+            _entries.extend([*map(_Entry, functions), *map(_Method, _names()), _Captures()])
         if looking != _exchanged:
             _exchanged = looking
             for entry in _entries:

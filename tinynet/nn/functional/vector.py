@@ -65,6 +65,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
         tensor([0.7071])
     """
     tensor_only("cosine_similarity", x1=x1, x2=x2)
+    eps = dtypes.number_of(eps, "cosine_similarity", "eps")
     kind = dtypes.from_numpy(dtypes.result_type((x1._array, x2._array)))
     if not kind.is_floating_point:
         raise RuntimeError(

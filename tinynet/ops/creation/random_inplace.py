@@ -64,6 +64,8 @@ def uniform_(
         >>> bool((x >= -1).all() and (x < 1).all())
         True
     """
+    from_ = dtypes.number_of(from_, "uniform_", "from")
+    to = dtypes.number_of(to, "uniform_", "to")
     if from_ > to:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={from_:g} > to={to:g}"

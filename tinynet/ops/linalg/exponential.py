@@ -10,6 +10,7 @@ import numpy as np
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.ops.arguments import is_whole
 from tinynet.ops.linalg.checks import floating, matrices, square_sizes
 from tinynet.ops.linalg.inverses import inv
 from tinynet.ops.pointwise.where import zeros_for
@@ -41,10 +42,11 @@ def matrix_power(self: Tensor, n: int) -> Tensor:
     name = "linalg.matrix_power"
     a = matrices(name, self)
     square_sizes(name, a)
-    if not isinstance(n, int):
+    if not is_whole(n):
         raise TypeError(
             f"matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         )
+    n = int(n)
     if n == 0:
         unit = np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape)
         return contiguous_copy.function(self).copy_(wrap(unit.copy()))

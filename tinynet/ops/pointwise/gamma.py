@@ -15,7 +15,7 @@ from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
-from tinynet.ops.arguments import no_derivative, refuse_whole
+from tinynet.ops.arguments import no_derivative, refuse_half, refuse_whole
 from tinynet.ops.pointwise.exponential import exp, log
 from tinynet.ops.special_functions import only_special, special
 
@@ -133,6 +133,7 @@ def zeta(self: Array, other: Array, /) -> Array:
         >>> tn.special.zeta(tn.tensor(2.0), tn.tensor(1.0))
         tensor(1.6449)
     """
+    refuse_half("zeta", self)
     q = np.asarray(other, np.float64)
     return _zeta(self.astype(np.float64), q).astype(self.dtype)
 

@@ -123,6 +123,8 @@ def cdist(
             f"X1 and X2 must have the same number of columns. X1: {a.shape[-1]} X2: {b.shape[-1]}"
         )
     for name, x in (("X1", a), ("X2", b)):
+        if dtypes.is_floating(x.dtype) and x.dtype.itemsize < 4:
+            raise NotImplementedError(f"\"cdist\" not implemented for '{name_of(x)}'")
         if x.dtype.kind != "f":
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {name_of(x)}"

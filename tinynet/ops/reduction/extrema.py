@@ -9,7 +9,14 @@ import numpy as np
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.arguments import EXPECTED, EXPECTED_TEXT, bad_dim, refuse_others, same_dtype
+from tinynet.ops.arguments import (
+    EXPECTED,
+    EXPECTED_TEXT,
+    bad_dim,
+    is_whole,
+    refuse_others,
+    same_dtype,
+)
 from tinynet.ops.indexing.gather import gather_sum, scatter_source
 from tinynet.ops.indexing.index_select import masked_by
 from tinynet.ops.pointwise import clamp
@@ -177,6 +184,13 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
     def function(self: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
         refuse_others(name, self=self)
         second = dim if other is None else other
+        if keepdim.__class__ is not bool and isinstance(keepdim, Tensor):
+            kinds = ", ".join(type(x).__name__ for x in (self, dim, keepdim))
+            raise TypeError(
+                f"{name}() received an invalid combination of arguments - got ({kinds}), but "
+                "expected one of:\n  Tensor input\n  Tensor input, int dim, bool keepdim\n  Tensor "
+                "input, Tensor other"
+            )
         if isinstance(second, Tensor):
             return pairwise.function(self, second)
         if second is None and not keepdim:
@@ -262,7 +276,7 @@ composite(_aminmax, out=EXPECTED)
 
 
 def _index_of(name: str, self: Array, dim: int | None, keepdim: bool, find: Any) -> Array:
-    if not isinstance(dim, int | None):
+    if dim is not None and not is_whole(dim):
         raise bad_dim(name, dim, several=False, overloaded=False)
     if self.dtype.kind == "b":
         raise RuntimeError(f"{name}(): does not support bool input")

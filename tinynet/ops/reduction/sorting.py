@@ -15,10 +15,10 @@ from tinynet.ops.arguments import (
     EXPECTED,
     EXPECTED_TEXT,
     as_declared,
-    refuse_bool,
     refuse_kinds,
     refuse_others,
     same_dtype,
+    whole,
 )
 from tinynet.ops.indexing.gather import gather
 from tinynet.ops.pointwise.rounding import ceil, floor, round
@@ -154,7 +154,7 @@ def topk(
         tensor([3., 2.])
     """
     axis = axis_of(dim, self.ndim)
-    refuse_bool("k", k)
+    k = whole("k", k)
     if not 0 <= k <= (self.shape[axis] if self.ndim else 1):
         raise RuntimeError("selected index k out of range")
     if self.dtype.kind == "b":
@@ -198,7 +198,7 @@ def kthvalue(self: Array, /, k: int, dim: int = -1, keepdim: bool = False) -> tu
         tensor(2.)
     """
     axis = axis_of(dim, self.ndim)
-    refuse_bool("k", k)
+    k = whole("k", k)
     refuse_kinds("kthvalue", "b", self)
     nonempty("kthvalue", self, dim)
     if not 1 <= k <= (self.shape[axis] if self.ndim else 1):

@@ -14,7 +14,14 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.sums import sum_kind, sums
-from tinynet.ops.arguments import EXPECTED_TEXT, bad_dim, name_of, refuse_others, same_dtype
+from tinynet.ops.arguments import (
+    EXPECTED_TEXT,
+    bad_dim,
+    is_whole,
+    name_of,
+    refuse_others,
+    same_dtype,
+)
 from tinynet.ops.shaping.joining import cat, stack
 from tinynet.ops.shaping.views import axis_of, expand, reshape
 
@@ -48,7 +55,9 @@ def axes_of(dim: Dims, ndim: int, function: str = "", overloaded: bool = True) -
     if dim is None:
         return tuple(range(ndim))
     if not isinstance(dim, (tuple, list)):
-        raise bad_dim(function, dim, overloaded=overloaded)
+        if not is_whole(dim):
+            raise bad_dim(function, dim, overloaded=overloaded)
+        return (axis_of(dim, ndim),) if ndim else ()  # type: ignore[arg-type]  # an integer tensor
     axes = [axis_of(d, ndim) for d in dim] or list(range(ndim))
     if len(set(axes)) != len(axes):
         double = next(a for a in axes if axes.count(a) > 1)
@@ -324,7 +333,7 @@ def prod(
     """
     if dim is None:
         return prod_all.function(self, dtype)
-    if not isinstance(dim, int):
+    if not is_whole(dim):
         raise bad_dim("prod", dim, several=False)
     return prod_dim.function(self, dim, keepdim, dtype)
 

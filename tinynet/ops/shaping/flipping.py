@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from tinynet.core import layouts
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.arguments import EXPECTED
+from tinynet.ops.arguments import EXPECTED, is_whole
 from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
 
@@ -80,7 +81,7 @@ def tril(self: Array, /, diagonal: int = 0) -> Array:
     """
     if self.ndim < 2:
         raise RuntimeError("tril: input tensor must have at least 2 dimensions")
-    return np.tril(self, diagonal)
+    return np.tril(self, operator.index(diagonal))
 
 
 tril.grad(self=lambda g, diagonal: tril(g, diagonal))
@@ -100,7 +101,7 @@ def triu(self: Array, /, diagonal: int = 0) -> Array:
     """
     if self.ndim < 2:
         raise RuntimeError("triu: input tensor must have at least 2 dimensions")
-    return np.triu(self, diagonal)
+    return np.triu(self, operator.index(diagonal))
 
 
 triu.grad(self=lambda g, diagonal: triu(g, diagonal))
@@ -180,10 +181,10 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
         >>> tn.arange(4).roll(1)
         tensor([3, 0, 1, 2])
     """
-    moves = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    moves = (int(shifts),) if is_whole(shifts) else tuple(shifts)
     if not moves:
         raise RuntimeError("`shifts` required")
-    axes = None if dims is None or dims == () else (dims,) if isinstance(dims, int) else tuple(dims)
+    axes = None if dims is None or dims == () else (dims,) if is_whole(dims) else tuple(dims)
     if axes is not None and len(axes) != len(moves):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import run_inplace_view
 from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
-from tinynet.ops.arguments import by_name, hot
+from tinynet.ops.arguments import by_name, hot, is_whole
 from tinynet.ops.shaping import strided, views
 from tinynet.ops.shaping.view_copies import contiguous_copy, copied
 from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
@@ -164,9 +165,10 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """
     if dim is None:
         return views.squeeze_all.function(self)
-    if isinstance(dim, int):
-        return views.squeeze_dim.function(self, dim)
-    return views.squeeze_dims.function(self, tuple(dim))
+    given: Any = dim
+    if is_whole(given):
+        return views.squeeze_dim.function(self, given)
+    return views.squeeze_dims.function(self, tuple(given))
 
 
 @copied("tn.expand_copy(x, (2, 2))", [[1.0, 2.0], [1.0, 2.0]])

@@ -32,6 +32,8 @@ def axis_of(dim: int, ndim: int) -> int:
             return dim + ndim
     elif dim.__class__ is bool:
         raise TypeError("argument 'dim' must be int, not bool")
+    else:
+        dim = operator.index(dim)
     count = ndim or 1
     if not -count <= dim < count:
         raise errors.dim_range(dim, ndim)

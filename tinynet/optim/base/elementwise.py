@@ -10,7 +10,6 @@ update, the next step uses a ``Plan`` (``plans.py``).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,8 +21,10 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import SINGLE
 from tinynet.optim.base import state_dicts
+from tinynet.optim.base.formula import SCRATCH, Formula
 from tinynet.optim.base.groups import (
     Group,
+    constants,
     counted,
     number,
     refuse_differentiable,
@@ -35,18 +36,20 @@ from tinynet.optim.base.plans import Plan
 from tinynet.optim.base.state_dicts import Kind, Numbers, Rule, Slot
 from tinynet.optim.optimizer import Optimizer, refuse_other_shape
 
+Given = dict[str, Any]  # the numbers of a formula, by name
+_formulas: dict[Any, Formula] = {}
+
 
 class Elementwise(Optimizer):
     """Base class of optimizers with elementwise updates.
 
     A subclass names the options that must not be negative, in the order of PyTorch's checks
     (``nonnegative``; ``"betas"`` must also be below 1), and its state (``numbers``, ``shaped``). It
-    gives the initial values of the state (``start``) and the entries in use (``buffers``), and
-    returns the update of a block (``rule``).
+    gives the initial values of the state (``start``), the entries in use (``buffers``), the numbers
+    of a step (``coefficients``) and the update of an element (``formula``).
     """
 
     nonnegative: ClassVar[tuple[str, ...]]
-    scratch = 1  # number of arrays of the block's shape that the update may overwrite
     together_from = 2  # minimum number of small parameters to copy and update together
 
     def _set_up(self) -> None:
@@ -74,14 +77,40 @@ class Elementwise(Optimizer):
         """Return the initial value of a state entry."""
         return 0.0
 
-    def fused_loop(self, group: Group, numbers: Numbers) -> tuple[str, tuple[float, ...]] | None:
-        """Return the update as a loop of the numba backend of tn.compile.
+    def coefficients(self, group: Group, numbers: Numbers, fresh: bool) -> tuple[Numbers, Given]:
+        """Return the numbers of a step.
+
+        Args:
+            group: the options.
+            numbers: the 0-d state, by name.
+            fresh: whether the buffers have just been created.
 
         Returns:
-            The name of the loop, and its numbers for the coming step; None if there is none for
-            these options. After the step, the caller adds 1 to each of ``numbers``.
+            The 0-d state after the step, and the numbers of the formula by name; a bool or None
+            decides what the formula computes.
         """
-        return None
+        raise NotImplementedError
+
+    def counted(self, group: Group, numbers: Numbers) -> tuple[Numbers, Given]:
+        """Return the step count after a step, if there is one, and the numbers of ``direction``."""
+        after = {"step": numbers["step"] + 1} if "step" in numbers else {}
+        given: Given = {"maximize": bool(group["maximize"]), "penalty": None, "kept": None}
+        if "weight_decay" in self.defaults and (decay := number(group["weight_decay"])):
+            if "decoupled_weight_decay" in self.defaults and group["decoupled_weight_decay"]:
+                given["kept"] = 1 - number(group["lr"]) * decay
+            else:
+                given["penalty"] = decay
+        return after, given
+
+    @staticmethod
+    def formula(c: Any, param: Any, grad: Any, *state: Any) -> tuple[Any, ...]:
+        """Return the new values of a parameter and its state, see ``formula.py``.
+
+        Args:
+            c: the numbers of the step, as attributes.
+            param, grad, state: the parameter, its gradient and its state.
+        """
+        raise NotImplementedError
 
     def rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return the update of a block for one step; called once for parameters that agree.
@@ -95,13 +124,42 @@ class Elementwise(Optimizer):
         Returns:
             ``block(param, grad, *scratch, *buffers)``, which changes all but ``grad`` in place.
         """
-        raise NotImplementedError
+        formula, values, after = self.next_step(group, numbers, fresh)
+        for name, value in after.items():
+            numbers[name][...] = value
+        return formula.bind(constants(kind, *values))
+
+    def next_step(
+        self, group: Group, numbers: Numbers, fresh: bool = False
+    ) -> tuple[Formula, list[float], Numbers]:
+        """Return the formula of a step, its numbers, and the 0-d state after it."""
+        after, given = self.coefficients(group, numbers, fresh)
+        values: list[float] = []
+        key: list[Any] = [type(self), *self.buffers(group)]
+        for x in given.values():
+            if x is None or x.__class__ is bool:
+                key.append(x)
+            else:
+                key.append(0)
+                values.append(x if x.__class__ is float else number(x))
+        formula = _formulas.get(found := tuple(key))
+        if formula is None:
+            formula = _formulas[found] = Formula(self.formula, given, self.buffers(group))
+        return formula, values, after
 
     def update_row_gradients(
         self, param: Array, rows: Any, state: dict[str, Any], group: Group, fresh: bool
     ) -> None:
-        """Update ``param`` in place by a sparse gradient that ``refuse`` permits."""
-        raise NotImplementedError
+        """Update the rows of ``param`` and its state that a sparse gradient contains."""
+        rows, names = rows.coalesce(), self.buffers(group)
+        numbers = {name: state[name] for name in self.numbers}
+        arrays = [param, *(state[name] for name in names)]
+        moved, *buffers = [a[rows.index] for a in arrays]
+        work = [np.empty_like(moved) for _ in range(SCRATCH)]
+        block = self.block_rule(group, numbers, param.dtype, fresh)
+        block(moved, rows.values, *work, *buffers)
+        for array, part in zip(arrays, (moved, *buffers), strict=True):
+            array[rows.index] = part
 
     def planned(self) -> list[tuple[Plan, tuple[Array, ...]]] | None:
         """Return the plan of each group, and the gradients; None if one does not fit."""
@@ -157,7 +215,7 @@ class Elementwise(Optimizer):
             slot.run(block, grad)
         params = [p for p, _ in ready]
         slots = [self._slots[id(p)] for p in params]
-        self._plans[id(group)] = Plan.of(group, params, slots, self.scratch, self.together_from)
+        self._plans[id(group)] = Plan.of(group, params, slots, SCRATCH, self.together_from)
 
     def block_rule(self, group: Group, numbers: Numbers, kind: Kind, fresh: bool) -> Rule:
         """Return ``rule``; for 16-bit floats, in float32 with one rounding of each result.
@@ -172,7 +230,7 @@ class Elementwise(Optimizer):
         block = self.rule(group, numbers, SINGLE, fresh)
 
         def in_single(param: Array, grad: Array, *rest: Array) -> None:
-            work, buffers = rest[: self.scratch], rest[self.scratch :]
+            work, buffers = rest[:SCRATCH], rest[SCRATCH:]
             wide, *state = [a.astype(SINGLE) for a in (param, *buffers)]
             block(wide, grad.astype(SINGLE), *[np.empty(a.shape, SINGLE) for a in work], *state)
             for narrow, result in zip((param, *buffers), (wide, *state), strict=True):
@@ -202,7 +260,7 @@ class Elementwise(Optimizer):
         memory = self._memory.get(param.dtype)
         if memory is None:
             size = state_dicts.BLOCK // param.itemsize
-            memory = [np.empty(size, param.dtype) for _ in range(self.scratch)]
+            memory = [np.empty(size, param.dtype) for _ in range(SCRATCH)]
             self._memory[param.dtype] = memory
         return memory
 
@@ -217,32 +275,14 @@ def filled_like(param: Array, value: float) -> Array:
 # ---- parts of updates ---------------------------------------------------------------------------
 
 
-def direction(group: Group) -> Callable[[Array, Array, Array], Array]:
-    """Return ``toward(param, grad, work)``, which computes the direction to step against.
+def direction(c: Any, param: Any, grad: Any) -> tuple[Any, Any]:
+    """Return the parameter after decoupled weight decay, and the direction to step against.
 
-    The result is the gradient, or ``work``: the gradient negated to maximize, plus the L2 penalty
-    ``weight_decay * param``. Decoupled decay shrinks ``param`` directly.
+    The direction is the gradient, negated to maximize, plus the L2 penalty.
     """
-    maximize, decay = group["maximize"], number(group.get("weight_decay", 0))
-    if decay and not group.get("decoupled_weight_decay"):
-
-        def penalised(param, grad, work):
-            np.multiply(param, decay, work)
-            return np.subtract(work, grad, work) if maximize else np.add(work, grad, work)
-
-        return penalised
-    kept = 1 - number(group["lr"]) * decay
-
-    def toward(param, grad, work):
-        if decay:
-            param *= kept
-        return np.negative(grad, work) if maximize else grad
-
-    return toward
-
-
-def running(mean: Array, value: Array, kept: Array, new: Array, work: Array) -> None:
-    """Set ``mean`` to ``kept * mean + new * value``; ``value`` may be ``work``."""
-    mean *= kept
-    np.multiply(value, new, work)
-    mean += work
+    if c.kept is not None:
+        param = param * c.kept
+    if c.penalty is None:
+        return param, -grad if c.maximize else grad
+    penalty = param * c.penalty
+    return param, penalty - grad if c.maximize else penalty + grad

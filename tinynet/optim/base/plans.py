@@ -198,12 +198,11 @@ class Plan:
         same = len(ready) == len(self.params) and all(map(is_, ready, self.params))
         return same and all(isinstance(p._grad._array, np.ndarray) for p in ready)
 
-    def advance(self) -> None:
-        """Count a step in the 0-d state, if that is nothing but counters."""
-        for mine, others in self.copies:
-            value = mine.item() + 1
-            for one in (mine, *others):
-                one.fill(value)
+    def advance(self, after: dict[str, Any]) -> None:
+        """Set the 0-d state to its values after a step."""
+        for name, value in after.items():
+            self.numbers[name][...] = value
+        self.copy_numbers()
 
     def run(self, block: Rule, grads: Any) -> None:
         """Update the parameters; ``numbers`` have already been advanced."""

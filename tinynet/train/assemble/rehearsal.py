@@ -18,8 +18,7 @@ from tinynet.train.base.problems import UsageError, in_users_code
 from tinynet.train.loop.fit import Batches, Steps, evaluate, fit
 from tinynet.train.step.method import Batch
 from tinynet.train.step.seeds import undisturbed
-from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Task, Updater, as_evaluated
+from tinynet.train.step.task import Task, Updater, as_evaluated, shape_of
 
 
 @dataclass

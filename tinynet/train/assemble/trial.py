@@ -20,12 +20,10 @@ from tinynet.train.base.problems import (
     one_of,
 )
 from tinynet.train.config.signatures import construct
-from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.metrics.metric import UnsuitableError
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.method import Batch
-from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Task
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.task import Task, as_evaluated, shape_of
 
 _REPEATS = 9
 _SPARE = 0.25e9

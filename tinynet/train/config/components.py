@@ -19,17 +19,14 @@ from tinynet.optim import lr_scheduler
 from tinynet.optim.lr_scheduler import ReduceLROnPlateau
 from tinynet.train import exhibits, models, trackers
 from tinynet.train.base.problems import few_of, one_of
-from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.coercion import accepts_functions, takes_one_function
-from tinynet.train.config.document import KeyPath
+from tinynet.train.config.document import KeyPath, dotted
 from tinynet.train.config.rules import METRIC_LIST, refusal_of
 from tinynet.train.config.sections import EvaluationSection, ScheduleSection
 from tinynet.train.config.signatures import Component, signature_of
 from tinynet.train.loop.callback import EVENTS, is_callback
-from tinynet.train.metrics.own import is_higher_better, is_metric, name_of
-from tinynet.train.metrics.registry import find_metric
-from tinynet.train.step.adversarial import Adversarial
-from tinynet.train.step.method import Method, Supervised
+from tinynet.train.metrics.registry import find_metric, is_higher_better, is_metric, name_of
+from tinynet.train.step.method import Adversarial, Method, Supervised
 from tinynet.train.trackers.tracking import is_tracker
 
 # ---- metric list --------------------------------------------------------------------------------

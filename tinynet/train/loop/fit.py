@@ -20,16 +20,15 @@ from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.silent import Hints
 from tinynet.train.loop.callback import Callbacks
 from tinynet.train.loop.splits import Validation, held_out
-from tinynet.train.metrics.own import Own
+from tinynet.train.metrics.registry import Own
+from tinynet.train.step.epoch import Step as Step
+from tinynet.train.step.epoch import Steps as Steps
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.method import Batch, Method, Supervised
-from tinynet.train.step.nonfinite import NonFiniteError as NonFiniteError
-from tinynet.train.step.nonfinite import Place
 from tinynet.train.step.ranks import Apart, Ranks, seeds_of
-from tinynet.train.step.steps import Step as Step
-from tinynet.train.step.steps import Steps as Steps
-from tinynet.train.step.task import Loss, Schedule, Task, Updater
+from tinynet.train.step.task import Loss, Place, Schedule, Task, Updater
+from tinynet.train.step.task import NonFiniteError as NonFiniteError
 from tinynet.train.step.task import as_evaluated as as_evaluated
-from tinynet.train.step.totals import Totals
 
 
 class Batches(Protocol):

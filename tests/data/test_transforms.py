@@ -510,6 +510,6 @@ PUBLIC = sorted(name for name, value in vars(T).items() if isinstance(value, typ
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_config_can_name_it(name):
     """In a config one list of names serves all parts of a model and its data."""
-    families = INSIDE["transform"].names() | INSIDE["mixture"].names()
+    families = {**INSIDE["transform"].names(), **INSIDE["mixture"].names()}
     assert name == "Transform" or families[name] is getattr(T, name)
     assert not hasattr(tn.nn, name) and not hasattr(data, name)

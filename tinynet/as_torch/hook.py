@@ -114,6 +114,8 @@ def serve(path: str, empty: ModuleType) -> None:
     alone = len(homes) == 1 and path not in ELSEWHERE
     module = homes[0] if alone else empty
     for home in reversed(homes if module is empty else []):
+        for name in HOMES.get(home.__name__, ()):  # `inner` finds it before the same of others
+            vars(module).pop(name, None)
         vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
         module.__doc__ = home.__doc__
         if "__all__" in vars(home):

@@ -329,7 +329,7 @@ REFUSALS = {
 def refusals():
     if rank > 1:
         return
-    names = vars(dist) | {
+    names = {name: getattr(dist, name) for name in dir(dist)} | {
         "x": tn.ones(2),
         "y": tn.ones(2 * n + 1),
         "i": tn.ones(2).long(),

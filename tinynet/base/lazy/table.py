@@ -371,26 +371,6 @@ MODULES = {
             "vector= normalize cosine_similarity pairwise_distance pdist one_hot"
         ),
     },
-    "tinynet.nn.parallel": {
-        "tinynet.nn.parallel.data_parallel": "DataParallel",
-        "tinynet.nn.parallel.distributed": "distributed= DistributedDataParallel",
-    },
-    "tinynet.nn.utils": {
-        "tinynet.nn.utils.parametrizations": "parametrizations=",
-        "tinynet.nn.utils.parametrize": "parametrize=",
-        "tinynet.nn.utils.rnn": "rnn=",
-        "tinynet.nn.utils.stateless": "stateless=",
-        "tinynet.nn.utils.clip_grad": (
-            "clip_grad= clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ "
-            "get_total_norm"
-        ),
-        "tinynet.nn.utils.convert_parameters": (
-            "convert_parameters= parameters_to_vector vector_to_parameters"
-        ),
-        "tinynet.nn.utils.norm_hooks": (
-            "norm_hooks= remove_spectral_norm remove_weight_norm spectral_norm weight_norm"
-        ),
-    },
     "tinynet.optim": {
         "tinynet.optim.lr_scheduler": "lr_scheduler=",
         "tinynet.optim.swa_utils": "swa_utils=",

@@ -107,7 +107,9 @@ def stack(tensors: list[Array], /, dim: int = 0) -> Array:
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} "
                 f"at entry 0 and {list(a.shape)} at entry {i}"
             )
-    axis = _axis(dim, tensors[0].ndim + 1)
+    axis, shape = _axis(dim, tensors[0].ndim + 1), tensors[0].shape
+    if axis == 0 and shape and all(a.flags.c_contiguous for a in tensors):
+        return np.concatenate(tensors).reshape(len(tensors), *shape)  # numpy's stack takes longer
     joined = np.stack(tensors, axis)
     return layouts.of_parts(joined, [np.expand_dims(a, axis) for a in tensors])
 

@@ -74,6 +74,8 @@ PATHS: dict[str, str] = {
     "torch.cuda.amp.grad_scaler": "amp.cuda",
     "torch.cuda.comm": "compat.distributed",
     "torch.cuda.memory": "cuda",
+    "torch.mps": "cuda",
+    "torch.xpu": "cuda",
     "torch.cuda.nvtx": "compat.refusal",
     "torch.cuda.random": "cuda",
     "torch.distributed": "distributed compat.distributed",

@@ -415,9 +415,9 @@ def check(arguments: list[str]) -> int:
 def help_text() -> str:
     """The text of --help: that of this file, and the commands of tinynet from their own files."""
     folder = ROOT / "tinynet" / "train" / "commands"
-    listed = (folder / "__init__.py").read_text(encoding="utf-8").partition("_FILES = (")[2]
+    listed = (folder / "__init__.py").read_text(encoding="utf-8").partition("COMMANDS = {")[2]
     lines = [f"{__doc__}\nThe commands of tinynet (python3 run.py COMMAND --help prints more):\n"]
-    for file in re.findall(r"\w+", listed.partition(")")[0]):
+    for file in re.findall(r': "(\w+)"', listed.partition("}")[0]):
         text = (folder / f"{file}.py").read_text(encoding="utf-8")
         found = re.search(r'@declare\(\s*"(.*)",\s*"(.*)",', text)
         assert found, f"{file}.py declares no command"

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 import tinynet
+from benchmarks import processes
 from benchmarks.tables import Table
 from benchmarks.turns import compare
 
@@ -58,4 +59,49 @@ def report(rounds: int) -> Table:
             both = [epoch(lib, make(lib), workers) for lib in (tinynet, torch)]
             ours, theirs, ratio = compare(both[0], both[1], rounds)
             table.add(name, workers, EXAMPLES / ours, EXAMPLES / theirs, 1 / ratio)
+    return table
+
+
+MILLIONS, FEATURES, LARGE_BATCH, COUNTED = 10, 8, 1024, 400
+# An epoch begins with the order of its rows, which takes memory, and goes on in equal batches.
+_EPOCH = """
+import importlib
+import numpy as np
+from time import process_time
+lib = importlib.import_module({library!r})
+lib.set_num_threads(1)
+n = {rows}
+x = lib.from_numpy(np.zeros((n, {features}), np.float32) + 1)
+y = lib.from_numpy(np.zeros(n, np.int64) + 1)
+examples = lib.utils.data.TensorDataset(x, y)
+loader = lib.utils.data.DataLoader(examples, batch_size={batch}, shuffle={shuffle})
+(before,) = memory("VmRSS")
+start = process_time()
+batches = iter(loader)
+next(batches)
+first = process_time() - start
+for _ in range({counted}):
+    next(batches)
+each = (process_time() - start - first) / {counted}
+print(first + each * (len(loader) - 1), before, *memory("VmHWM"))
+"""
+
+
+def report_rows(rounds: int, rows: int = MILLIONS * 10**6) -> Table:
+    """Measure an epoch over many rows in fresh processes, extrapolated from its first batches."""
+    heads = ["order", "tinynet s", "PyTorch s", "times as fast", "tinynet MB", "PyTorch MB"]
+    table = Table(f"An epoch over {rows:,} rows of {FEATURES} numbers", heads)
+    for shuffle in (False, True):
+        found: dict[str, list[list[float]]] = {"tinynet": [], "torch": []}
+        for _ in range(rounds):
+            for library, answers in found.items():
+                program = _EPOCH.format(
+                    library=library, rows=rows, features=FEATURES, batch=LARGE_BATCH,
+                    shuffle=shuffle, counted=COUNTED,
+                )  # fmt: skip
+                answers.append(processes.run(program))
+        seconds = [min(answer[0] for answer in found[lib]) for lib in found]
+        added = [min(peak - before for _, before, peak in found[lib]) / 1024 for lib in found]
+        order = "shuffled" if shuffle else "in order"
+        table.add(order, *seconds, seconds[1] / seconds[0], *added)
     return table

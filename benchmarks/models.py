@@ -89,8 +89,10 @@ def block(lib: Any, width: int, heads: int) -> Model:
     return Block()
 
 
-def gpt(lib: Any, letters: int, length: int, blocks: int, width: int, heads: int) -> Model:
-    """Return a small GPT: embeddings, blocks, norm, linear."""
+def gpt(
+    lib: Any, letters: int, length: int, blocks: int, width: int, heads: int, tied: bool = False
+) -> Model:
+    """Return a GPT: embeddings, blocks, norm, linear; ``tied`` to the embedding, as GPT-2's."""
     nn = lib.nn
 
     class Gpt(nn.Module):  # type: ignore[misc, name-defined]
@@ -100,7 +102,10 @@ def gpt(lib: Any, letters: int, length: int, blocks: int, width: int, heads: int
             self.place = nn.Parameter(lib.zeros(length, width))
             self.blocks = nn.Sequential(*(block(lib, width, heads) for _ in range(blocks)))
             self.norm = nn.LayerNorm(width)
-            self.head = nn.Linear(width, letters)
+            self.head = nn.Linear(width, letters, bias=not tied)
+            if tied:
+                nn.init.normal_(self.token.weight, std=0.02)
+                self.head.weight = self.token.weight
 
         def forward(self, x: Any) -> Any:
             return self.head(self.norm(self.blocks(self.token(x) + self.place)))
@@ -148,4 +153,16 @@ def resnet(lib: Any, widths: tuple[int, ...]) -> Model:
     blocks = [residual(lib, a, b, 1 if i == 0 else 2) for i, (a, b) in enumerate(pairs)]
     return nn.Sequential(
         *stem, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(widths[-1], 10)
+    )
+
+
+def resnet18(lib: Any) -> Model:
+    """Return ResNet-18 with 10 classes: two residual blocks per width after a stem of stride 4."""
+    nn, widths = lib.nn, (64, 64, 128, 128, 256, 256, 512, 512)
+    stem = (nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU())
+    pairs = zip((64, *widths[:-1]), widths, strict=True)
+    blocks = [residual(lib, a, b, 1 if a == b else 2) for a, b in pairs]
+    pool = nn.MaxPool2d(3, 2, 1)
+    return nn.Sequential(
+        *stem, pool, *blocks, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10)
     )

@@ -61,6 +61,7 @@ def growth(table: Table, file: Path) -> None:
         sizes = [row[1] for row in rows]
         axes.plot(sizes, [row[2] for row in rows], "o-", color=OURS, label="tinynet")
         axes.plot(sizes, [row[3] for row in rows], "s--", color=THEIRS, label="PyTorch")
+        axes.plot(sizes, [row[4] for row in rows], "^:", color=OURS, label="compiled")
         axes.set(xscale="log", yscale="log", xlabel=name, ylabel="µs per step")
         axes.set_xticks(sizes, [str(size) for size in sizes])
         axes.yaxis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))

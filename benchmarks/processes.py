@@ -3,10 +3,11 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from statistics import median
 
 from benchmarks.tables import Table
-from benchmarks.workloads import ROWS
+from benchmarks.workloads import ROWS, Workload
 
 _USED = """
 import tinynet
@@ -34,12 +35,13 @@ print(spent, *memory("VmHWM"))
 # What lies in memory before the first step is counted apart from what steps add at their peak.
 _PEAK = """
 import importlib
+from benchmarks import large
 from benchmarks.workloads import BY_NAME, Training
 lib = importlib.import_module({library!r})
 {threads}
 training = Training(lib, BY_NAME[{name!r}], {backend!r})
 (before,) = memory("VmRSS")
-for _ in range(5):
+for _ in range({steps}):
     training.step()
 print(before, *memory("VmHWM"))
 """
@@ -73,10 +75,16 @@ def report_imports(rounds: int) -> Table:
     return table
 
 
-def report_memory(threads: int) -> Table:
-    """Measure the memory that five training steps add to the model, and the whole process.
+def report_memory(
+    threads: int,
+    rows: Iterable[Workload] = ROWS,
+    title: str = "Peak memory of training steps",
+    steps: int = 5,
+) -> Table:
+    """Measure the memory that training steps add to the model, and the whole process.
 
-    The first two steps of the compiled side are captured.
+    The first two steps of the compiled side are captured. From five steps on, one is verified: it
+    runs both ways.
     """
     sides = {
         "tinynet": ("tinynet", None),
@@ -84,13 +92,17 @@ def report_memory(threads: int) -> Table:
         "PyTorch": ("torch", None),
     }
     heads = ["workload", *(f"{s} MB" for s in sides), *(f"{s} in all MB" for s in sides)]
-    table = Table("Peak memory of training steps", heads)
-    for row in ROWS:
+    table = Table(title, heads)
+    for row in rows:
         added, whole = [], []
         for library, backend in sides.values():
             set_threads = f"lib.set_num_threads({threads})"
             program = _PEAK.format(
-                library=library, name=row.name, backend=backend, threads=set_threads
+                library=library,
+                name=row.name,
+                backend=backend,
+                threads=set_threads,
+                steps=steps,
             )
             before, peak = run(program, threads)
             added.append((peak - before) / 1024)

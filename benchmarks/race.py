@@ -19,6 +19,7 @@ from benchmarks.workloads import BATCHES, BY_NAME, ROWS, Workload
 
 SLICE = 0.06  # seconds per turn, if a step is not longer
 REST = 0.25  # seconds between turns with several threads: pools spin for long before they sleep
+PAUSE = 0.05  # seconds between turns with one thread
 NEEDED = ("tinynet", "torch", "floor")  # other sides are left out where they do not run
 TIMES = {  # the columns of a side's times
     "tinynet": "tinynet µs",
@@ -118,7 +119,7 @@ class Race:
     def __init__(self, names: Iterable[str], threads: int):
         self.sides: dict[str, Side] = {}
         self.notes: list[str] = []
-        self.rest = REST if threads > 1 else 0.0
+        self.rest = REST if threads > 1 else PAUSE
         for name in names:
             try:
                 self.sides[name] = Side(name, threads)

@@ -47,6 +47,9 @@ for _axis in AXES:
         BY_NAME[_name] = replace(_axis.workload(_n), name=_name)
 
 
+SIDES = {"tinynet": "tinynet", "torch": "PyTorch", "compiled": "compiled"}
+
+
 def slope(sizes: Any, times: Any) -> float:
     """Return the exponent: the slope of a line through the logarithms, by least squares."""
     x, y = [math.log(n) for n in sizes], [math.log(t) for t in times]
@@ -57,17 +60,19 @@ def slope(sizes: Any, times: Any) -> float:
 
 def report(threads: int, rounds: int) -> list[Table]:
     """Measure all axes; return the times and the exponents."""
-    times = Table("Growth", ["axis", "size", "tinynet µs", "PyTorch µs", "times as fast"])
+    heads = [*(f"{side} µs" for side in SIDES.values()), "times as fast", "compiled"]
+    times = Table("Growth", ["axis", "size", *heads])
     growth = []
-    with Race(("tinynet", "torch"), threads) as race:
+    with Race(SIDES, threads) as race:
         for axis in AXES:
             found = []
             for n in axis.values:
                 measured = race.run(BY_NAME[f"{axis.name}={n}"], rounds)
-                found.append((measured.us("tinynet"), measured.us("torch")))
-                times.add(axis.name, n, *found[-1], measured.faster("tinynet"))
+                found.append([measured.us(side) for side in SIDES])
+                faster = measured.faster("tinynet"), measured.faster("compiled")
+                times.add(axis.name, n, *found[-1], *faster)
             growth.append((axis, found))
-    exponents = Table("Exponent of the growth", ["axis", "tinynet", "PyTorch"])
+    exponents = Table("Exponent of the growth", ["axis", *SIDES.values()])
     for axis, found in growth:
         exponents.add(axis.name, *(slope(axis.values, side) for side in zip(*found, strict=True)))
     return [times, exponents]

@@ -8,7 +8,7 @@ import warnings
 from time import perf_counter, process_time
 from typing import Any
 
-from benchmarks import scaling  # noqa: F401  # adds its workloads to BY_NAME
+from benchmarks import large, scaling  # noqa: F401  # they add their workloads to BY_NAME
 from benchmarks.floor import Floor
 from benchmarks.workloads import BY_NAME, Training
 

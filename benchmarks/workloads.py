@@ -65,12 +65,12 @@ def words(batch: int, length: int, rows: int, classes: int) -> Any:
     return lambda draw: (draw.integers(0, rows, (batch, length)), draw.integers(0, classes, batch))
 
 
-def text(batch: int, length: int) -> Any:
+def text(batch: int, length: int, letters: int = LETTERS) -> Any:
     """Return a function that creates batches of letters, each predicted from those before."""
 
     def make(draw: np.random.Generator) -> tuple[Any, Any]:
-        letters = draw.integers(0, LETTERS, (batch, length + 1))
-        return letters[:, :-1].copy(), letters[:, 1:].copy()
+        found = draw.integers(0, letters, (batch, length + 1))
+        return found[:, :-1].copy(), found[:, 1:].copy()
 
     return make
 

@@ -49,7 +49,7 @@ ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory
 ROWS_OF["kernels"] = [
     ["threads"],
     ["low_precision", "onednn", "strides", "sums"],
-    ["numba"],
+    ["index_sums", "numba"],
     ["__init__"],
 ]
 ROWS_OF["core"] = [
@@ -58,7 +58,7 @@ ROWS_OF["core"] = [
     ["numpy_errors"],
     ["modes"],
     ["trace"],
-    ["arrays", "module_scope", "observers"],
+    ["arrays"],
     ["tensors"],
     ["complex_rules", "messages"],
     ["graph"],
@@ -167,7 +167,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 600, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        8_350,
+        8_280,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
         " method of a tensor; results in PyTorch's order of memory; the texts of errors",
@@ -322,7 +322,7 @@ def test_ctrl_c_is_prepared_for_before_anything_that_takes_time():
     first = parsed(PACKAGE / "__init__.py").body[1]
     assert ast.unparse(first).startswith("from tinynet.base import startup")
     path = PACKAGE / "base/startup.py"
-    assert {*imports_of(path)} == {"os", "signal", "sys"}
+    assert {*imports_of(path)} == {"gc", "os", "signal", "sys"}
 
 
 @for_each_file

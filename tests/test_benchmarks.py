@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from benchmarks import results, scaling
+from benchmarks import large, messages, models, results, scaling
 from benchmarks.floor import FLOORS, Floor
 from benchmarks.race import Race, Side
 from benchmarks.tables import Table
@@ -19,7 +19,7 @@ from tests.rounding import near
 LARGE = {"batch=512", "width=1024", "depth=64", "sequence=512"}
 
 
-@pytest.mark.parametrize("name", sorted({*BY_NAME} - LARGE))
+@pytest.mark.parametrize("name", sorted({*BY_NAME} - LARGE - {"gpt2", "resnet18"}))
 def test_a_workload_trains(name):
     training = Training(tn, BY_NAME[name])
     before = training.weights()
@@ -44,6 +44,21 @@ def test_steps_by_hand_compute_the_same(name):
     roundings = 2 * 4 * 2 * (784 + 128 + 64)  # the layers' and the batch's sums in four steps
     for _ in range(4):
         assert float(by_hand.step()) == near(ours.step().item(), roundings)
+
+
+@pytest.mark.parametrize("name", messages.CASES)
+def test_operations_run_without_the_lines_for_messages(name):
+    for run in messages.CASES[name]():
+        run()
+
+
+def test_large_models_train_in_small():
+    model = models.gpt(tn, 7, 4, 1, 6, 2, tied=True)
+    assert [name for name, p in model.named_parameters() if p.shape == (7, 6)] == ["token.weight"]
+    assert model(tn.zeros(2, 4, dtype=tn.int64)).shape == (2, 4, 7)
+    resnet = models.resnet18(tn)  # PyTorch's, but for its classes: 11,689,512 - 990 * 513
+    assert sum(p.numel() for p in resnet.parameters()) == 11_181_642
+    assert [row.name for row in large.LARGE] == ["gpt2", "resnet18"]
 
 
 def test_every_aim_of_the_project_has_a_workload():

@@ -12,8 +12,8 @@ import pytest
 
 import tinynet
 from tinynet.base import lazy
+from tinynet.base.lazy import HOMES
 from tinynet.base.lazy.__main__ import lazy_imports
-from tinynet.base.lazy.table import HOMES
 
 ROOT = Path(__file__).parents[1]
 LATER = """
@@ -163,7 +163,7 @@ def test_operations_that_load_under_an_observer_are_observed():
     program = """
 import json
 import tinynet as tn
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 seen = []
 with observing(lambda op, *rest: seen.append(op.name)):
     tn.nn.functional.gelu(tn.ones(2))

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from tinynet.train.commands import COMMANDS
+from tinynet.train.commands import COMMANDS, find
 
 RUN = Path(__file__).parents[1] / "run.py"
 
@@ -389,6 +389,6 @@ def test_help_sets_nothing_up(script, capsys, arguments):
     out = capsys.readouterr().out
     assert "python3 run.py train" in out
     assert all(len(line) < 80 for line in out.splitlines())
-    for command in COMMANDS:
+    for command in map(find, COMMANDS):
         assert re.search(rf"^    {command.name} +{re.escape(command.help)}$", out, re.M)
     assert not script.VENV.exists()

@@ -11,10 +11,10 @@ import pytest
 
 import tinynet as tn
 from tests.patience import PATIENCE
-from tests.rounding import bound
+from tests.rounding import assert_product, bound
 from tinynet.base import memory
 from tinynet.kernels import threads
-from tinynet.kernels.threads import processors, products
+from tinynet.kernels.threads import few_rows, processors, products
 
 
 @pytest.fixture
@@ -147,6 +147,41 @@ def test_views_and_other_dtypes_have_the_same_products(pool):
         scale = (np.abs(a) @ np.abs(b)).max()
         assert np.abs(one - a @ b).max() <= 2 * bound(np.float32, len(b)) * scale
         assert one.dtype == (a @ b).dtype and one.flags.c_contiguous
+
+
+FEW_ROWS = {  # what is computed in blocks: the shapes of a product, and which side is transposed
+    "_by_columns": [(2, 768, 1030, "b"), (16, 300, 301, "b"), (32, 256, 100, "b")],
+    "_by_rows": [(1030, 2, 768, "a"), (300, 16, 301, "a"), (100, 32, 700, "a")],
+    "_by_sums": [(2, 1030, 768, ""), (16, 300, 301, ""), (24, 700, 100, "")],
+    "_outer": [(1030, 1, 768, "a"), (700, 1, 600, "")],
+    "_transposed": [(64, 2048, 128, "b"), (33, 1024, 40, "b")],
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "rows", "inner", "columns", "transposed"),
+    [(form, *shape) for form, shapes in FEW_ROWS.items() for shape in shapes],
+)
+def test_products_of_few_rows(form, rows, inner, columns, transposed, monkeypatch):
+    draw, called = np.random.default_rng(0), []
+    a, b = (draw.standard_normal(shape, np.float32) for shape in ((rows, inner), (inner, columns)))
+    a = np.asfortranarray(a) if transposed == "a" else a
+    b = np.asfortranarray(b) if transposed == "b" else b
+    function = getattr(few_rows, form)
+    monkeypatch.setattr(few_rows, form, lambda *given: called.append(form) or function(*given))
+    monkeypatch.setattr(few_rows, "_reads_in_place", lambda: True)
+    assert_product(products.dot(a, b), a, b)
+    assert called == [form]
+    monkeypatch.setattr(few_rows, "_reads_in_place", lambda: False)  # as on older processors
+    assert_product(products.dot(a, b), a, b)
+
+
+def test_other_products_are_not_cut_into_blocks():
+    draw = np.random.default_rng(0)
+    big, few = (draw.standard_normal((n, 2000), np.float32) for n in (300, 16))
+    for a, b in ((big, big.T), (few.astype(np.float64), big.T.astype(np.float64))):
+        assert few_rows.product(a, b) is None
+    assert few_rows.product(few[:, ::2], big[:, ::2].T) is None
 
 
 def test_stacks_do_not_depend_on_the_number_of_threads(pool):

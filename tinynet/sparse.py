@@ -15,14 +15,14 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.kernels.index_sums import add_computed_rows
 from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put
-from tinynet.ops.indexing.index_sums import add_rows
 from tinynet.ops.pointwise.conversion import converted
 
 
@@ -55,7 +55,7 @@ def sparse_product(values: Array, dense: Array, /, pattern: Pattern) -> Array:
     """Return the product of a sparse matrix and a dense one."""
     rows, columns = pattern.index
     result = np.zeros((pattern.shape[0], dense.shape[1]), np.result_type(values, dense))
-    add_rows(result, rows, values[:, None] * dense.take(columns, 0))
+    add_computed_rows(result, rows, lambda at: values[at, None] * dense.take(columns[at], 0))
     return result
 
 

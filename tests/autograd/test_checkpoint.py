@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.utils.checkpoint import (
     CheckpointError,
     checkpoint,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.core.observers import observable, observing
+from tinynet.core.trace import observable, observing
 from tinynet.func import set_vmap_fallback_warning
 from tinynet.ops.batching import dispatch
 

@@ -12,11 +12,11 @@ from tests.board.test_recorder import fingerprint
 from tinynet import board, nn, optim
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER
 from tinynet.board.graphs.graph import SOURCES, problems
-from tinynet.core import module_scope as scope
-from tinynet.core import observers as observe
+from tinynet.core import trace as observe
+from tinynet.core import trace as scope
 from tinynet.core.graph import engine as passes
 from tinynet.core.modes import mode
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 
 FILES = ("steps.py", "models.py")
 

@@ -15,7 +15,7 @@ from tinynet.board.graphs.build import flatten
 from tinynet.board.graphs.graph import problems
 from tinynet.board.graphs.recorder import record_forward
 from tinynet.core.modes import mode
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.random import default_generator
 
 SOURCES = ("Input", "Parameter", "Buffer", "Const")

@@ -24,7 +24,7 @@ def interpret(monkeypatch: Any) -> None:
     monkeypatch.setattr(compiler, "jit", lambda function, **options: function)
     monkeypatch.setattr(library, "namespace", _namespace)
     monkeypatch.setattr(cache, "folder", lambda: None)
-    monkeypatch.setattr(fusion, "with_kernels", lambda call: call)
+    monkeypatch.setattr(fusion, "with_kernels", lambda call, measured=False: call)
     monkeypatch.setattr(optimizers, "enabled", lambda function: function)
     monkeypatch.setattr(optimizers, "_update", optimizers._update.__wrapped__)
 

@@ -251,3 +251,19 @@ def test_a_program_keeps_nothing_of_its_capture_alive():
         tracemalloc.stop()
     assert compiled._entries
     assert kept < 4_000_000
+
+
+def test_a_capture_needs_no_more_memory_than_the_call():
+    def chain(x):
+        for _ in range(20):
+            x = x.sin()
+        return x
+
+    compiled, x = tn.compile(chain), tn.ones(250_000)
+    tracemalloc.start()
+    try:
+        compiled(x), compiled(x)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert compiled.calls().captured == 2 and peak < 5_000_000  # 20 arrays take 20 MB

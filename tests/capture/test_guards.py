@@ -21,7 +21,7 @@ from tinynet import board, nn, optim
 from tinynet.capture.compiled import capturing
 from tinynet.compiler import CompileError, CompileWarning
 from tinynet.core.callsite import OUTSIDE
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 
 WARM = 3  # calls after which a function replays
 

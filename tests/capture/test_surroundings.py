@@ -19,8 +19,7 @@ from tinynet import nn, optim
 from tinynet.compiler import CompileWarning
 from tinynet.core.graph.engine import passes
 from tinynet.core.modes import inference
-from tinynet.core.module_scope import calls
-from tinynet.core.observers import observable, observers
+from tinynet.core.trace import calls, observable, observers
 from tinynet.kernels import threads
 
 PROGRAM = """

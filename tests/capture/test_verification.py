@@ -1,6 +1,7 @@
 """Replays that a compiled function compares with eager calls, by itself or as ``verify`` says."""
 
 import threading
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -13,7 +14,7 @@ from tinynet import nn, optim
 from tinynet.capture.verify import schedule, verification
 from tinynet.capture.verify.schedule import OVER, SHARE, Schedule
 from tinynet.compiler import CompileError, CompileWarning
-from tinynet.core.observers import observable
+from tinynet.core.trace import observable
 
 BACKENDS = ["numpy", "numba"]
 
@@ -322,3 +323,28 @@ def test_a_program_that_does_not_fit_is_not_verified(monkeypatch):
     trained, evaluated = (entry for _, entry in compiled.__dict__["forward"].programs())
     trained.schedule.due, evaluated.schedule.due = 1, 99
     assert compiled(tn.ones(1, 2)).shape == (1, 2) and copied == []
+
+
+def test_verification_copies_the_state_once():
+    weight = nn.Parameter(tn.zeros(1_000_000))
+    optimizer = tn.optim.SGD([weight], lr=0.1, momentum=0.9)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = (weight * x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    compiled, x = tn.compile(step), tn.ones(1_000_000)
+    for _ in range(4):
+        compiled(x)
+    tracemalloc.start()
+    try:
+        compiled(x)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    ((_, entry),) = compiled.programs()
+    # Copies of weight, momentum and gradient; the old gradient and two new ones; an operation's.
+    assert entry.schedule.count == 1 and peak < 29_000_000

@@ -10,7 +10,7 @@ import pytest
 import tinynet as tn
 import tinynet.nn.functional as F
 from tinynet import nn, optim
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.dtypes import extension_dtypes
 
 pytest.importorskip("ml_dtypes", reason="needs ml_dtypes: pip install ml_dtypes")

@@ -4,7 +4,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 
 
 def leaf(*values):

@@ -3,7 +3,7 @@
 import threading
 
 import tinynet as tn
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.nn import functional as F
 
 

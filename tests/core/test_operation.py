@@ -11,7 +11,7 @@ import tinynet as tn
 from tests.rounding import near
 from tinynet.core.declaration import compiler
 from tinynet.core.declaration.operation import REGISTRY, operation
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.nn import functional as F
 
 

@@ -9,7 +9,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn, optim
 from tinynet.core.modes import mode
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 
 
 def in_thread(function, *args):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows
 
 
 def rows():

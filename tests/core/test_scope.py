@@ -6,10 +6,10 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.core import module_scope as scope
+from tinynet.core import trace as scope
 from tinynet.core.graph.engine import BackwardObserver, observing_backward, passes
 from tinynet.core.modes import mode
-from tinynet.core.module_scope import following
+from tinynet.core.trace import following
 
 
 class Follower:

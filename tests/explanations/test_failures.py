@@ -12,7 +12,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn, optim
 from tinynet.core.explanations import display
-from tinynet.core.explanations.tracebacks import SWITCH, entries_of, is_ours
+from tinynet.core.explanations.failures import SWITCH, entries_of, is_ours
 from tinynet.data import DataLoader
 from tinynet.nn import functional as F
 

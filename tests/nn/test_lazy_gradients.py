@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.nn.functional import lookup as lookup
 
 F = nn.functional

@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.core import module_scope as scope
+from tinynet.core import trace as scope
 from tinynet.core.modes import mode
 from tinynet.nn.base.tables import attributes
 

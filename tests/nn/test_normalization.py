@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.rounding import STEPS, near
+from tests.rounding import STEPS, assert_near, near
 from tinynet import nn
 from tinynet.nn import functional as F
 from tinynet.nn.functional.normalization import row_normalization_ops
@@ -123,6 +123,26 @@ def test_a_large_mean_costs_no_digits(name):
     exact -= exact.mean(axes, keepdims=True)
     exact /= np.sqrt((exact**2).mean(axes, keepdims=True) + 1e-5)
     assert normalized(tn.tensor(x)).numpy() == near(exact, 8, scale=4096)
+
+
+@pytest.mark.parametrize("shape", [(2, 8, 40, 40), (600, 16, 4, 4), (3, 4, 1, 1), (40, 8, 700)])
+@pytest.mark.parametrize("affine", [False, True])
+def test_gradients_of_groups_are_those_of_double_precision(shape, affine):
+    """Rows in one part and in several, with few places per channel and with many."""
+    draw, found = np.random.RandomState(0), {}
+    x, g = draw.standard_normal((2, *shape)).astype("float32")
+    vectors = draw.standard_normal((2, shape[1])).astype("float32")
+    for dtype in (tn.float32, tn.float64):
+        leaf, *given = (
+            tn.tensor(v, dtype=dtype, requires_grad=True) for v in (x, *vectors[: 2 * affine])
+        )
+        y = F.group_norm(leaf, 2, *given)
+        grads = tn.autograd.grad(y, [leaf, *given], tn.tensor(g, dtype=dtype))
+        assert {v.dtype for v in (y, *grads)} == {dtype}
+        found[dtype] = [v.detach().numpy() for v in (y, *grads)]
+    for single, exact in zip(found[tn.float32], found[tn.float64], strict=True):
+        added = x.size // exact.size if exact.ndim == 1 else 1
+        assert_near(single, exact, x[0].size + STEPS, scale=np.abs(exact).max() + added**0.5)
 
 
 @pytest.mark.parametrize("name", FAMILY)

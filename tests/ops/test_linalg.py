@@ -7,7 +7,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import linalg as L
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 
 
 def matrix(*shape, seed=0):

@@ -11,7 +11,7 @@ import pytest
 import tinynet as tn
 from tests.rounding import near
 from tinynet import nn, optim
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.optim import lbfgs
 
 from .algorithms import ELEMENTWISE, RUN

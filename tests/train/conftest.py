@@ -3,7 +3,7 @@ import textwrap
 
 import pytest
 
-from tinynet.train import run
+from tinynet.train import run, show
 from tinynet.train.run import training as trainings
 
 DIGITS = """\
@@ -43,7 +43,7 @@ def reports():
 def _without_reports(request, monkeypatch):
     """Draw no report that no test reads: drawing takes longer than the training of most tests."""
     if "reports" not in request.fixturenames:
-        monkeypatch.setattr(trainings, "write_report", lambda folder, parts: "")
+        monkeypatch.setattr(show, "write_report", lambda folder, parts: "")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tinynet.train import NonFiniteError, fit, run
 from tinynet.train.base import checkpoint_file as checkpoints
 from tinynet.train.cli import main
 from tinynet.train.config.components import FAMILIES
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.epoch import Totals
 
 ONE_CYCLE = "schedule={type='OneCycleLR', per='step', total_steps=%s, max_lr=%s}"
 

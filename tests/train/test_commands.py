@@ -14,7 +14,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 import tinynet as tn
 from tinynet.train import run
 from tinynet.train.cli import main
-from tinynet.train.commands import COMMANDS
+from tinynet.train.commands import COMMANDS, find
 from tinynet.train.config import components
 from tinynet.train.config.reference import KINDS, explain_key, known_keys, list_types
 from tinynet.train.config.sections import SECTIONS, settings
@@ -57,7 +57,7 @@ def trained(write, digits):
 
 
 def test_every_command_is_documented():
-    for command in COMMANDS:
+    for command in map(find, COMMANDS):
         assert command.description and command.help
         assert all(one.options["help"] for one in command.arguments)
 

@@ -11,7 +11,7 @@ import types
 import pytest
 
 from tinynet.train import find_batch_size
-from tinynet.train.base import memory, other_systems
+from tinynet.train.base import memory
 from tinynet.train.base.memory import parse_size
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.cli import main
@@ -156,7 +156,7 @@ def test_memory_on_a_mac(system, monkeypatch):
 
     asked = []
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.setattr(other_systems.subprocess, "run", run)
+    monkeypatch.setattr(memory.subprocess, "run", run)
     assert memory.available() == 37 * 16384
     assert memory.resident(42) == 1234 * 1024
     assert asked[-1] == ("ps", "-o", "rss=", "-p", "42")
@@ -197,7 +197,7 @@ def test_memory_on_windows(system, monkeypatch):
     closed = []
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setattr(memory, "resource", None)
-    monkeypatch.setattr(other_systems.ctypes, "windll", windows(closed), raising=False)
+    monkeypatch.setattr(memory.ctypes, "windll", windows(closed), raising=False)
     assert memory.available() == 5 * 10**9
     assert (memory.resident(42), memory.resident(), memory.peak()) == (3000, 3000, 9000)
     assert memory.resident(41) is None

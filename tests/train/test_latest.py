@@ -6,7 +6,7 @@ import pytest
 
 from tinynet.train import UsageError, latest_run, run
 from tinynet.train.cli import main
-from tinynet.train.commands import COMMANDS
+from tinynet.train.commands import COMMANDS, find
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +96,7 @@ def test_a_file_of_that_name_comes_first(tmp_path, monkeypatch, capsys):
 def test_every_command_that_takes_a_run_or_a_config_knows_the_word(runs, monkeypatch, capsys):
     folder, _ = runs
     monkeypatch.chdir(folder)
-    for command in COMMANDS:
+    for command in map(find, COMMANDS):
         assert main([command.name, "--help"]) == 0
         usage, _, text = capsys.readouterr().out.partition("\n\n")
         if " RUN" in usage or " CONFIG" in usage:

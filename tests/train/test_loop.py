@@ -16,8 +16,8 @@ from tinynet import nn, optim
 from tinynet.data import DataLoader, TensorDataset
 from tinynet.errors import TrainingWarning
 from tinynet.train import NonFiniteError, evaluate, fit
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.seeds import derive, get_states, isolated, seed_all
-from tinynet.train.step.totals import Totals
 
 
 def line(points=20):

@@ -28,7 +28,7 @@ from tinynet.train.cli import main
 from tinynet.train.diagnose.dry_run import examine
 from tinynet.train.models import GAN, mlp
 from tinynet.train.run.runner import prepare
-from tinynet.train.step.adversarial import Adversarial
+from tinynet.train.step.method import Adversarial
 
 from .test_runner import weights
 

@@ -15,7 +15,7 @@ from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.registry import METRICS, find_metric, higher_is_better
 from tinynet.train.outputs.predictions import confusion_table, rows_of, sentence_of, table_of
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.epoch import Totals
 
 
 def totals(metrics, *batches):

@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tests.rounding import near
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.epoch import Totals
 
 pytest.importorskip("sklearn")
 from sklearn import metrics as sk

@@ -10,8 +10,8 @@ from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import load_config
 from tinynet.train.cli import main
 from tinynet.train.models import VAE, VAELoss, cnn
-from tinynet.train.models.images import Decoded
-from tinynet.train.step.targets import InputsAsTargets
+from tinynet.train.models.feedforward import Decoded
+from tinynet.train.step.task import InputsAsTargets
 
 
 def test_a_cnn_has_the_layers_that_its_arguments_say():

@@ -23,7 +23,7 @@ from tinynet.base.invocation import installation
 from tinynet.train import run
 from tinynet.train.assemble.limits import PRUNED
 from tinynet.train.base.problems import Problems, TrainError, UsageError
-from tinynet.train.base.table import brief
+from tinynet.train.base.terminal import brief
 from tinynet.train.base.writing import locked
 from tinynet.train.cli import main
 from tinynet.train.run.supervised import Supervised

@@ -12,8 +12,7 @@ from tinynet.errors import TrainingWarning
 from tinynet.nn import functional as F
 from tinynet.train import fit, run
 from tinynet.train.base.reading import read_text
-from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.run_record import parse_record
+from tinynet.train.base.run_folder import RunFolder, parse_record
 
 INPUTS = 5
 

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tinynet.train.base.problems import ConfigError, Origin, Problems
-from tinynet.train.base.toml_text import toml_key, toml_value
-from tinynet.train.config.document import override, parse, read_toml
+from tinynet.train.config.document import override, parse, read_toml, toml_key, toml_value
 
 
 def source_of(text, folder="."):

@@ -20,7 +20,7 @@ from tinynet.train import ConfigError, UsageError, evaluate_run, load_config, lo
 from tinynet.train.assemble.build import build
 from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.cli import main
-from tinynet.train.metrics.regression import PoorFitWarning
+from tinynet.train.metrics.registry import PoorFitWarning
 
 from .test_cli import ENVIRONMENT, PROGRAM
 

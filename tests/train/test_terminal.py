@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from tinynet.train.base.table import aligned
-from tinynet.train.base.terminal import width_of
+from tinynet.train.base.terminal import aligned, width_of
 
 from .terminals import Screen, on_a_terminal
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from tinynet.as_torch.paths import ELSEWHERE, PATHS, is_served, reason
 from tinynet.base import lazy
-from tinynet.base.lazy.table import HOMES
+from tinynet.base.lazy import HOMES
 from tinynet.core.devices import device
 from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size

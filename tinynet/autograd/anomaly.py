@@ -17,8 +17,8 @@ from tinynet.core.callsite import Site, here, locate, warn
 from tinynet.core.graph.engine import BackwardObserver, passes
 from tinynet.core.graph.node import Node, count_nodes
 from tinynet.core.messages import row
-from tinynet.core.module_scope import path_of
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import path_of
 from tinynet.dtypes import Array
 from tinynet.errors import AutogradError
 

@@ -9,11 +9,18 @@ parts, `fold` shortens it, `conceptual` makes the overview. `formats`, `dot` and
 TensorBoard itself.
 """
 
-from tinynet.board.graphs.build import Arguments as Arguments
-from tinynet.board.graphs.draw import Drawing as Drawing
-from tinynet.board.graphs.draw import draw as draw
-from tinynet.board.graphs.recording import Recording as Recording
-from tinynet.board.graphs.recording import record as record
-from tinynet.board.launching import launch as launch
-from tinynet.board.storage import BoardWarning as BoardWarning
-from tinynet.board.writer import SummaryWriter as SummaryWriter
+from typing import TYPE_CHECKING
+
+from tinynet.base.lazy import attach as _attach
+
+if TYPE_CHECKING:
+    from tinynet.board.graphs.build import Arguments as Arguments
+    from tinynet.board.graphs.draw import Drawing as Drawing
+    from tinynet.board.graphs.draw import draw as draw
+    from tinynet.board.graphs.recording import Recording as Recording
+    from tinynet.board.graphs.recording import record as record
+    from tinynet.board.launching import launch as launch
+    from tinynet.board.storage import BoardWarning as BoardWarning
+    from tinynet.board.writer import SummaryWriter as SummaryWriter
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)

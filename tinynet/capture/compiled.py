@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.explain import Explanation, explain
+from tinynet.capture.fastest import fastest
 from tinynet.capture.guard import guards
 from tinynet.capture.guard.holdings import ABSENT, is_a, value_of
 from tinynet.capture.guard.keys import STALE, key_of, modes, recognizer, sharing_of
@@ -118,8 +119,8 @@ class Compiled:
                 return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
             if entries is not None:
                 for entry in entries:
-                    if entry.successor is not None:
-                        entry = self._succeed(entries, entry)
+                    if entry.successor is not None or entry.untried:
+                        entry = self._succeed(entries, entry, tensors, args, kwargs)
                     if entry.replays + 1 >= entry.schedule.due and entry.fits(tensors):
                         outcome = self._verified(entry, tensors, args, kwargs)
                         if outcome is not None:
@@ -143,13 +144,23 @@ class Compiled:
         is_next = entry.replays + 1 < entry.schedule.due and entry.successor is None
         self._recent = entry if is_next else None
 
-    def _succeed(self, entries: list[Entry], entry: Entry) -> Entry:
-        """Return the native form of a program once it is its turn, and the program until then."""
-        native: Entry = entry.successor.take_over(entry)
-        if native is not entry:
-            entries[:] = [native if other is entry else other for other in entries]
-            self.native_from[entry.number] = native.replays + 1
-        return native
+    def _succeed(
+        self, entries: list[Entry], entry: Entry, tensors: list[Tensor], args: Any, kwargs: Any
+    ) -> Entry:
+        """Return the form of a program that runs from now on.
+
+        It is the native one once it is its turn, unless that turns out to be slower.
+        """
+        found: Entry = entry if entry.successor is None else entry.successor.take_over(entry)
+        if found.untried and found.fits(tensors):
+            found.untried = False
+            found = fastest(found, tensors)
+            if found.outrun:
+                found.recognize = recognizer(found.run, tensors, args, kwargs)
+        if found is not entry:
+            entries[:] = [found if other is entry else other for other in entries]
+            self.native_from[entry.number] = None if found.is_exact else found.replays + 1
+        return found
 
     def _run(self, args: Any, kwargs: Any) -> Any:
         """Run the function eagerly."""
@@ -281,13 +292,18 @@ class Compiled:
             entry.number = len(self.native_from)
             return entry
 
-        entry, start = made(self._backend), start_of(self._wait, len(self.native_from))
+        backend, start = self._form(key)
+        entry = made(backend)
         if not entry.is_exact and start is not None:
             entry, native = made("numpy"), entry
             entry.successor = Successor(native, start)
         self.native_from.append(None if entry.is_exact else 1)
         self._entries.setdefault(key, []).append(entry)
         del self._captured[key]
+
+    def _form(self, key: Any) -> tuple[str, float | None]:
+        """Return the backend of a new program, and its first native replay as ``start_of`` does."""
+        return self._backend, start_of(self._wait, len(self.native_from))
 
     def _stop(self, problem: CaptureError, fatal: bool | None = None) -> None:
         """Run eagerly from now on."""

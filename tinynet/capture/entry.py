@@ -44,6 +44,7 @@ _NAMES = {
     "rewritten": rewritten,
     "wrap": wrap,
 }
+NUMPY, NATIVE, MEASURED = "numpy", "numba", "numba, where it is faster"  # backends
 DIAGNOSED = 100  # failures of guards of which the condition is looked for
 
 
@@ -52,6 +53,7 @@ class Entry:
 
     Attributes:
         run: maps the tensors that are passed to the results, or returns ``STALE``.
+        backend: what runs it: ``NUMPY``, ``NATIVE`` or ``MEASURED``.
         schedule: when it is verified.
         is_exact: its results are eager's to the bit.
         recognize: does it for all arguments, if they are like those of the capture.
@@ -60,6 +62,8 @@ class Entry:
         conditions: its guards.
         replays: the number of calls that ran it.
         successor: the native form that will take its place.
+        untried: it is native, and whether numpy takes less time is to be found before it runs.
+        outrun: its native form takes more time on this machine.
         number: counts the programs of the function from 0.
         misses: the number of calls whose arguments fit it, but whose guards failed.
         failed: the conditions that failed at the first of these.
@@ -69,22 +73,22 @@ class Entry:
         self, title: str, captured: Captured, backend: str, schedule: Schedule, rerun: Rerun
     ):
         # A native function could not stop between a call that fails and one that has effects.
-        backend = "numpy" if captured.program.handled else backend
-        self.captured, self._backend = captured, backend
-        self.schedule, self.is_exact = schedule, backend == "numpy"
+        backend = NUMPY if captured.program.handled else backend
+        self.captured, self.backend = captured, backend
+        self.schedule, self.is_exact = schedule, backend == NUMPY
         self.successor: Any = None
-        self.number = 0
+        self.untried, self.outrun, self.number = backend == NATIVE, False, 0
         self.backwards: list[tuple[Program, Any]] = []
         self.recognize: Callable[[Any], Any] = recognize_nothing
         program = captured.program
-        self._rerun = rerun
+        self._title, self._rerun = title, rerun
         draws = captured.draws and any(group.programs for group in captured.groups)
         self._position = "position" if draws else "None"
         self._saved = [_saved(program, group) for group in captured.groups]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
         calls = self._calls(program.calls, kept)
-        source = Source(native.joined(calls, kept) if backend == "numba" else calls, kept)
+        source = Source(calls if self.is_exact else native.joined(calls, kept), kept)
         self._states = {v.number: (t, v) for p in captured.programs() for t, v in p.states}
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
@@ -119,10 +123,18 @@ class Entry:
         ]
         body = [f"    {line}" for line in _surrounded(source.lines, source.handled)]
         run = compiled(title, "run", head + body, source.namespace)
-        run.overwritten = [] if self._backend == "numba" else source.overwritten
+        run.overwritten = source.overwritten if self.is_exact else []
         run.calls, run.parts = calls, source.calls
         source.namespace[CALLS] = calls
         return run
+
+    def in_form(self, backend: str) -> Entry:
+        """Return the same program as another backend runs it."""
+        made = Entry(self._title, self.captured, backend, self.schedule, self._rerun)
+        made.number, made.replays = self.number, self.replays
+        made.misses, made.failed = self.misses, self.failed
+        made.outrun = True
+        return made
 
     def fits(self, tensors: list[Tensor]) -> bool:
         """Return whether the guards hold."""
@@ -140,7 +152,9 @@ class Entry:
 
     def _calls(self, calls: list[Call], kept: list[Value]) -> list[Call]:
         """Return calls as the backend runs them."""
-        return native.fused(calls, kept) if self._backend == "numba" else calls
+        if self.is_exact:
+            return calls
+        return native.fused(calls, kept, measured=self.backend == MEASURED)
 
     def _results(self, source: Source) -> None:
         captured, lines = self.captured, source.lines
@@ -224,7 +238,7 @@ class Entry:
         for value in outside:
             source.outside(value)
         names = [source.define(v) for v in (*saved, *program.arguments)]
-        if self._backend == "numba":  # gradients may be broadcast: the layout is not guarded
+        if not self.is_exact:  # gradients may be broadcast: the layout is not guarded
             source.namespace["dense"] = _dense
             for name in map(source.name, program.arguments):
                 source.lines.append(f"{name} = dense({name})")
@@ -244,7 +258,7 @@ class Entry:
         source.lines.append(f"return ({''.join(t + ', ' for t in texts)})")
         lines = [f"def run({', '.join(names)}):", *(f"    {line}" for line in source.lines)]
         function = compiled("backward", "run", lines, source.namespace)
-        function.overwritten = [] if self._backend == "numba" else source.overwritten
+        function.overwritten = source.overwritten if self.is_exact else []
         function.calls = function.parts = source.calls
         return function, [i for i, v in enumerate(saved) if v.number in used]
 

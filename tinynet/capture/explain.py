@@ -42,6 +42,7 @@ class ProgramReport:
         overwritten: the number of calls that write their result over an array of no further use.
         native_from: with the numba backend, the number of the first replay that was native, if any.
         native: with the numba backend, what each of its native functions does.
+        outrun: with the numba backend, numpy takes less time here for all or parts of it.
         others: with the numba backend, the number of calls outside of them, by name.
         peak: bytes of its own arrays, without arguments, parameters and optimizer state.
     """
@@ -51,6 +52,7 @@ class ProgramReport:
         self.arguments = [*_forms(args)] + [f"{n}={form}" for n, form in _named_forms(kwargs)]
         self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
         self.native_from, self.waits = native_from, entry.successor is not None
+        self.outrun = entry.outrun
         program = entry.captured.program
         self.calls = {"forward": _kinds(program)}
         made = [(program, entry.run), *entry.backwards]
@@ -81,6 +83,9 @@ class ProgramReport:
             )
         elif (self.native_from or 1) > 1:
             rows.append(("", f"from replay {self.native_from:,} on"))
+        if self.outrun:
+            what = "the others" if self.native else "all calls"
+            rows.append(("" if self.native else "native", f"numpy takes less time here for {what}"))
         if self.others:
             names = (f"{name} {n}" for name, n in self.others.most_common())
             count = self.others.total()

@@ -31,8 +31,8 @@ from tinynet.capture.program import Call, Handle, Value, leaves, rebuilt
 from tinynet.capture.record.outputs import Output
 from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
-from tinynet.core.module_scope import modules_of
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import modules_of
 from tinynet.optim import Optimizer
 
 _REPLAYS = 9

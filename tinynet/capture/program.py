@@ -56,12 +56,11 @@ class Value:
         "contiguous", "dtype", "expanded", "memory", "nbytes", "number", "shape", "size", "whole",
     )  # fmt: skip
 
-    def __init__(self, number: int, held: Any):
-        self.number = number
+    def __init__(self, number: int, held: Any, memory: int):
+        self.number, self.memory = number, memory
         self.shape: tuple[int, ...] | None = getattr(held, "shape", None)
         self.dtype: Any = getattr(held, "dtype", None)
         self.nbytes = held.nbytes if isinstance(held, np.ndarray) else 0
-        self.memory = id(root(held))
         self.size = math.prod(self.shape or ())
         self.contiguous = isinstance(held, np.ndarray) and held.flags.c_contiguous
         self.expanded = isinstance(held, np.ndarray) and 0 in held.strides

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 
 
 class ProfilerActivity(enum.Enum):

@@ -9,9 +9,9 @@ from typing import Any
 from tinynet import dtypes, errors
 from tinynet.core import seams
 from tinynet.core.callsite import Location, Site, locate
-from tinynet.core.module_scope import Scope, modules_of, name_of, path_of
 from tinynet.core.tensors.tensor import METHODS
 from tinynet.core.tensors.version import Change, Writer
+from tinynet.core.trace import Scope, modules_of, name_of, path_of
 from tinynet.dtypes import Array
 
 _WRITTEN = r"^([A-Za-z_][\w.]*)\s*(\[|\.\w+_\(|(?:\*\*|//|[-+*/@])=)"

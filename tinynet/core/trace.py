@@ -1,19 +1,32 @@
-"""The trace bus: channels that report events to recorders and profilers, and the tracer.
+"""Who hears of what runs: channels of events, the tracer, observers, the running modules.
 
 A listener hears what happened. A tracer (``tn.compile``) captures computations in order to repeat
 them: it is handed each function with its arguments, and runs it.
+
+Compiled operations call their kernels through one shared namespace. Observing replaces the kernels
+in that namespace by reporting ones, so calls need no check.
+
+``nn.Module.__call__`` enters and leaves scopes; recorders and error messages read ``mode.scope``.
+The scopes are in core because ``nn`` and ``board`` may not import each other.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from types import CodeType, FunctionType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
+import numpy as np
+
+from tinynet.core import layouts
 from tinynet.core.modes import mode
-from tinynet.kernels.threads import fork_safe_lock, in_child
+from tinynet.dtypes import Array
+from tinynet.kernels.threads import Tally, fork_safe_lock, in_child
 
 Listener = TypeVar("Listener")
 
@@ -217,3 +230,242 @@ def repeated(function: F) -> F:
         return run
 
     return marks.add(function, asking)  # type: ignore[no-any-return]
+
+
+Callback = Callable[..., None]
+
+
+class Observable:
+    """What can be observed.
+
+    Attributes:
+        namespace: the globals of all compiled functions.
+        operations: the name of a kernel in the namespace -> its operation.
+        functions: the name of another function of arrays, such as a formula -> the function.
+        tracers: the number of threads whose computations are captured, counted by ``tracing``.
+    """
+
+    def __init__(self) -> None:
+        self.namespace: dict[str, Any] = {}
+        self.operations: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
+        self.tracers = 0
+        self.tracing = Tally(self._count_tracers, lambda: mode.thread)
+        self._before: Callable[[Any, Any], Any] | None = None
+        self._kept: dict[Any, dict[str, Any]] = {}  # kernels that `refresh` made
+        self._lock = fork_safe_lock()  # a thread may load operations meanwhile
+
+    def add(self, key: str, op: Any) -> None:
+        """Add an operation whose kernel is called ``key`` in the namespace."""
+        with self._lock:
+            self.operations[key] = op
+            self._kept.clear()
+            self.namespace[key] = self._kernel(op)
+
+    def add_functions(self, functions: dict[str, Any]) -> None:
+        """Add other functions of arrays under their names in the namespace."""
+        with self._lock:
+            self.functions.update(functions)
+            wrap = tracing if self.tracers else _itself
+            self.namespace.update({key: wrap(f) for key, f in functions.items()})
+
+    def _count_tracers(self, count: int) -> None:
+        with self._lock:
+            self.tracers = count
+            self.refresh()
+            marks.switch(count > 0)
+
+    def wrap_kernels(self, make: Callable[[Any, Any], Any] | None) -> None:
+        """Replace each kernel by ``make(op, kernel)``; None restores the kernels."""
+        self._before = make
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Update the kernels in the namespace."""
+        with self._lock:
+            make = self._before
+            kernels = self._kept.setdefault((make, self.tracers > 0, bool(observers)), {})
+            if len(kernels) != len(self.operations) + len(self.functions):
+                wrap = tracing if self.tracers else _itself
+                kernels.update({key: self._kernel(op) for key, op in self.operations.items()})
+                kernels.update({key: wrap(f) for key, f in self.functions.items()})
+            self.namespace.update(kernels)
+            # In-place functions have a path of their own that reports nothing.
+            self.namespace["observers"] = observers or self.tracers
+
+    def _kernel(self, op: Any) -> Callable[..., Any]:
+        """Return what calls of an operation run at present."""
+        wrap = tracing if self.tracers else _itself
+        kernel: Callable[..., Any] = wrap(_reporting(op) if observers else op.kernel, op)
+        if self._before is not None:
+            kernel = self._before(op, kernel)
+        return kernel
+
+
+def _itself(function: Any, op: Any = None) -> Any:
+    return function
+
+
+observable = Observable()
+_operations: Channel[Callback] = Channel(observable.refresh)
+observers = _operations.listeners
+
+
+class Write:
+    """A write in place, which observers receive instead of an operation."""
+
+    __slots__ = ("name", "title")
+    writes = True
+
+    def __init__(self, what: str):
+        self.name = self.title = what
+
+
+def report_write(
+    what: str,
+    array: Array,
+    sources: Sequence[Array],
+    attributes: dict[str, Any] | None = None,
+    times: tuple[int, int] | None = None,
+) -> None:
+    """Report to the observers of this thread that ``sources`` were written to ``array``."""
+    for callback in _operations.here():
+        callback(Write(what), [array, *sources], [array], attributes or {}, times)
+
+
+def _reporting(op: Any) -> Callable[..., Any]:
+    kernel = op.kernel
+    names = op.attributes
+    order = layouts.ORDERS.get(op.order)
+
+    def laid_out(array: Any, inputs: Any) -> Any:
+        """Return the object that will be the Tensor's array."""
+        array = np.asarray(array)
+        return array if order is None else order(array, *inputs)
+
+    def report(*args: Any, **kwargs: Any) -> Any:
+        began = time.perf_counter_ns()
+        result = kernel(*args, **kwargs)
+        times = began, time.perf_counter_ns()
+        watching = _operations.here()
+        if not watching:
+            return result
+        count = len(op.tensors)
+        if op.multiple:
+            result = tuple(laid_out(r, args[:count]) for r in result)
+        elif op.hidden:
+            result = (laid_out(result[0], args[:count]), *result[1:])
+        else:
+            result = laid_out(result, args[:count])
+        inputs = [a for a in args[:count] if isinstance(a, np.ndarray)]
+        for a in args[:count]:
+            if isinstance(a, (list, tuple)):
+                inputs += [x for x in a if isinstance(x, np.ndarray)]
+        constants = {
+            n: a
+            for n, a in zip(op.tensors, args, strict=False)
+            if isinstance(a, (bool, int, float))
+        }
+        attributes = {**constants, **dict(zip(names, args[count:], strict=False)), **kwargs}
+        outputs = list(result) if op.multiple else [result[0] if op.hidden else result]
+        for callback in watching:
+            callback(op, inputs, outputs, attributes, times)
+        return result
+
+    return report
+
+
+def _without_times(callback: Callback) -> Callback:
+    def call(op: Any, ins: list[Array], outs: list[Array], attributes: Any, times: Any) -> None:
+        callback(op, ins, outs, attributes)
+
+    return call
+
+
+def observing(callback: Callback, timed: bool = False) -> AbstractContextManager[None]:
+    """Call ``callback(op, inputs, outputs, attributes)`` for each operation of this thread.
+
+    Inputs and outputs are the numpy arrays that go into and come out of the kernel, so ``id()``
+    links a producer to its consumers; attributes are the arguments that are not tensors. A write
+    in place is reported as a ``Write`` whose first input and output are the array written to.
+
+    Args:
+        callback: what to call.
+        timed: also pass the start and end of the kernel, in nanoseconds of
+            ``time.perf_counter_ns``; None for most writes, which are reported afterwards.
+    """
+    return _operations.heard_by(callback if timed else _without_times(callback))
+
+
+# (outer scope or None, weak reference to the module): weak, because a module may keep a tensor
+# of its own graph (a hidden state), whose nodes would keep the module.
+Scope = tuple[Any, "weakref.ref[Any]"]
+
+
+class Follower(Protocol):
+    """An observer of the module calls of its thread."""
+
+    def entered(self, module: Any) -> None:
+        """Handle the start of a call, before the module's hooks."""
+
+    def left(self, module: Any) -> None:
+        """Handle the end of a call, with a result or an exception."""
+
+
+calls: Channel[Follower] = Channel()
+following = calls.heard_by
+
+
+def enter(module: Any) -> Scope | None:
+    """Enter the scope of ``module``; return the outer scope, for ``leave``."""
+    outer: Scope | None = mode.scope
+    mode.scope = (outer, weakref.ref(module))
+    if calls.listeners:
+        for follower in calls.here():
+            follower.entered(module)
+    return outer
+
+
+def leave(outer: Scope | None) -> None:
+    """Leave the scope of the innermost module."""
+    scope, mode.scope = mode.scope, outer
+    if calls.listeners:
+        for follower in calls.here():
+            follower.left(scope[1]())
+
+
+def modules_of(scope: Scope | None) -> list[Any]:
+    """Return the modules of a scope that still exist, outermost first."""
+    found = []
+    while scope is not None:
+        module = scope[1]()
+        if module is not None:
+            found.append(module)
+        scope = scope[0]
+    return found[::-1]
+
+
+def path_of(scope: Scope | None) -> str:
+    """Return ``Net.layers.0.act``: the class of the outermost module, then attribute names."""
+    modules = modules_of(scope)
+    if not modules:
+        return ""
+    names = [type(modules[0]).__name__]
+    for outer, inner in zip(modules, modules[1:], strict=False):
+        found = (name for name, module in outer.named_modules() if module is inner)
+        names.append(next(found, type(inner).__name__))
+    return ".".join(names)
+
+
+def name_of(owner: Any, scope: Scope | None) -> str:
+    """Return ``Net.fc1.weight`` for a parameter of the outermost module of a scope, or "".
+
+    Args:
+        owner: the parameter, or the version counter of a parameter or buffer.
+        scope: the modules that were running.
+    """
+    for module in modules_of(scope)[:1]:
+        for name, other in (*module.named_parameters(), *module.named_buffers()):
+            if other is owner or other._counter is owner:
+                return f"{type(module).__name__}.{name}"
+    return ""

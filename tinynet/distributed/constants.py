@@ -35,6 +35,9 @@ class ReduceOp(enum.IntEnum):
         return f"RedOpType.{self.name}"
 
 
+reduce_op = ReduceOp  # its first name
+
+
 ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # the class of its values, in PyTorch
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.graph.inplace import wrote
-from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer
 from tinynet.distributed import ordered

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import observers
+from tinynet.core import trace
 from tinynet.core.callsite import Site, here
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
@@ -471,6 +471,6 @@ def _tensor(value: Any) -> Any:
 def _wrote(p: Tensor, site: Site | None) -> None:
     """Count a write to a parameter, and notify observers."""
     counter_of(p).bump(site, step_of("LBFGS"))
-    if observers.observers:
+    if trace.observers:
         sources = [] if p._grad is None else [p._grad._array]
-        observers.report_write(step_of("LBFGS"), p._array, sources)
+        trace.report_write(step_of("LBFGS"), p._array, sources)

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tinynet.core import observers
+from tinynet.core import trace
 from tinynet.core.callsite import Site, here
 from tinynet.core.explanations.arguments import ChecksArguments
-from tinynet.core.graph.accumulate_grad import dense_gradient
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows, dense_gradient
 from tinynet.core.modes import enable_grad, no_grad
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
@@ -260,11 +259,11 @@ class Optimizer(Hooked, ChecksArguments):
             counter_of(p).bump(site, what)
             if not p._requires_grad:
                 self._diagnosis.frozen(self, p)
-            if observers.observers:
+            if trace.observers:
                 state = {k: v for k, v in self.state.get(p, {}).items() if isinstance(v, Tensor)}
                 sources = [grad, *(v._array for v in state.values())]
                 times = began, time.perf_counter_ns()
-                observers.report_write(what, p._array, sources, {"state": list(state)}, times)
+                trace.report_write(what, p._array, sources, {"state": list(state)}, times)
 
     # ---- saving -----------------------------------------------------------------------------
 

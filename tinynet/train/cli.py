@@ -9,8 +9,9 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from tinynet.base import startup
 from tinynet.base.invocation import command
 from tinynet.base.invocation.interrupts import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.core.callsite import OUTSIDE
@@ -24,7 +25,7 @@ from tinynet.train.base.problems import (
     one_of,
     warnings_as_lines,
 )
-from tinynet.train.commands import COMMANDS
+from tinynet.train.commands import COMMANDS, find
 from tinynet.train.observe.output import prepare_streams, survive_closed_output
 from tinynet.train.store.provenance import version
 
@@ -55,6 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is not None:
         return _exit_code_of(argv)
+    startup.started()
     OUTSIDE[sys.argv[0]] = False  # the script that pip writes is not the user's code
     prepare_streams()
     raise_on_ctrl_c()
@@ -128,14 +130,13 @@ def _refuse_a_deleted_folder() -> None:
 
 def _parse(words: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments; a KEY=VALUE without an option belongs to ``--set``."""
-    parser = build_parser(command())
+    parser = build_parser(command(), words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS)
     if not words:
         parser.print_help(sys.stderr)
         raise SystemExit(2)
-    names = [one.name for one in COMMANDS]
-    if not words[0].startswith("-") and words[0] not in names:
-        hint = did_you_mean(words[0], names) or "."
-        parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of(names)}")
+    if not words[0].startswith("-") and words[0] not in COMMANDS:
+        hint = did_you_mean(words[0], COMMANDS) or "."
+        parser.error(f"there is no command {words[0]!r}{hint} Commands: {one_of([*COMMANDS])}")
     points = [f" {word}" if _NEGATIVE_POINT.fullmatch(word) else word for word in words]
     arguments, others = parser.parse_known_args(points)  # the space: it is not an option
     for word in others:
@@ -154,8 +155,10 @@ def _hint(word: str, arguments: argparse.Namespace) -> str:
     return " (use --set KEY=VALUE for values of the config)"
 
 
-def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
-    """Build the parser of all commands; the documentation is generated from it, too."""
+def build_parser(
+    program: str = "tinynet", names: Iterable[str] = COMMANDS
+) -> argparse.ArgumentParser:
+    """Build the parser of some commands; the documentation is generated from it, too."""
     parser = argparse.ArgumentParser(
         prog=program.replace("%", "%%"),
         description="Train neural networks from config files.",
@@ -164,6 +167,6 @@ def build_parser(program: str = "tinynet") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"tinynet {version()}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for one in COMMANDS:
+    for one in map(find, names):
         one.add_to(commands.add_parser(one.name, help=one.help, description=one.description))
     return parser

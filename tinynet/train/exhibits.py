@@ -16,7 +16,7 @@ from tinynet.dtypes import Array
 from tinynet.train.loop.callback import Callback, Moment
 from tinynet.train.outputs import pictures
 from tinynet.train.outputs.generation import generate_text
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import shape_of
 
 # ---- exhibit ------------------------------------------------------------------------------------
 # The base class of exhibits.

@@ -13,13 +13,27 @@ The ``__init__.py`` of such a package imports its names for type checkers only:
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from tinynet.base.lazy.table import HOMES
+from tinynet.base.lazy.table import MODULES
+
+
+def _homes(modules: Mapping[str, str]) -> dict[str, str]:
+    """Return the module of each name, followed by ``:attribute`` unless it is the module itself."""
+    homes = {}
+    for module, names in modules.items():
+        for name, has_other, other in (entry.partition("=") for entry in names.split()):
+            attribute = other if has_other else name
+            homes[name] = f"{module}:{attribute}" if attribute else module
+    return homes
+
+
+HOMES = {package: _homes(modules) for package, modules in MODULES.items()}
+"""The homes of the names of each lazy package."""
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
 TABLE = Path(__file__).with_name("table.py")
-HEAD = '''"""Where lazy packages find their names. Written by ``python -m tinynet.base.lazy``."""
+HEAD = '''"""Where lazy packages find their names. Written by ``python -m tinynet.base.lazy``.
 
-HOMES = {
+Of each package, the modules with their names: ``name``, ``name=attribute``, or ``name=`` for the
+module itself.
+"""
+
+MODULES = {
 '''
+
+
+def eager_names(path: Path) -> set[str]:
+    """Return the names that an ``__init__.py`` imports at once."""
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    imports = [statement for statement in body if isinstance(statement, ast.ImportFrom)]
+    return {alias.asname or alias.name for one in imports for alias in one.names}
 
 
 def lazy_imports(path: Path) -> list[ast.ImportFrom]:
@@ -67,9 +79,30 @@ def table() -> str:
         statements = lazy_imports(path)
         if statements:
             found = dict(home for statement in statements for home in homes(package, statement))
-            entries = [f'        "{name}": "{home}",\n' for name, home in found.items()]
-            lines += [f'    "{package}": {{\n', *entries, "    },\n"]
+            for name in eager_names(path) & found.keys():
+                del found[name]
+            lines += [f'    "{package}": {{\n', *map(_entry, _by_module(found)), "    },\n"]
     return f"{HEAD}{''.join(lines)}}}\n"
+
+
+def _by_module(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield each module with its names."""
+    names: dict[str, list[str]] = {}
+    for name, home in found.items():
+        module, _, attribute = home.partition(":")
+        names.setdefault(module, []).append(name if name == attribute else f"{name}={attribute}")
+    yield from ((module, " ".join(found)) for module, found in names.items())
+
+
+def _entry(module_and_names: tuple[str, str]) -> str:
+    """Return the lines of a module, of at most 100 characters."""
+    module, names = module_and_names
+    line = f'        "{module}": "{names}",\n'
+    if len(line) <= 101:
+        return line
+    parts = textwrap.wrap(names, 84)
+    texts = [f'            "{part} "\n' for part in parts[:-1]]
+    return "".join([f'        "{module}": (\n', *texts, f'            "{parts[-1]}"\n        ),\n'])
 
 
 def main(arguments: list[str]) -> int:

@@ -12,8 +12,8 @@ from tinynet.board.graphs.watch import saved_values
 from tinynet.core.callsite import locate
 from tinynet.core.graph.node import Node
 from tinynet.core.graph.views import edge_of
-from tinynet.core.module_scope import path_of
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import path_of
 
 MAX_BOXES = 400
 

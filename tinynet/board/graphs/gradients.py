@@ -21,8 +21,8 @@ from tinynet.board.graphs.names import clean, show
 from tinynet.board.graphs.timing import Span, spent
 from tinynet.board.graphs.watch import Pass, Passed, Ran, Visit
 from tinynet.core.callsite import Site, locate
-from tinynet.core.module_scope import path_of
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import path_of
 
 _NEAR = 64  # number of earlier operations to search for that of a node
 

@@ -119,7 +119,7 @@ def show(value: object) -> str:
 # The module call that an operation belongs to, as a name scope.
 #
 # Calls, not modules: in `self.relu(self.relu(x))` one module runs twice, and each call has its own
-# scope. `tinynet.core.module_scope` reports when a call begins and ends, so nothing is registered
+# scope. `tinynet.core.trace` reports when a call begins and ends, so nothing is registered
 # on the modules, and a forward pass that raises is tracked, too.
 
 

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import contextlib
 import math
-import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from tinynet.board.graphs.graph import Cost, Graph, Node
 from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.modes import mode
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing
 from tinynet.dtypes import Array
 
 try:
@@ -285,17 +286,21 @@ def share_medians(spans: Sequence[Span], repeats: Repeats) -> StepTime:
         repeats: what ran in the repeats.
     """
     found = [{timed.key: timed for timed in step} for step in repeats.ran]
-    operations, between = 0, round(statistics.median(repeats.rests))
+    operations, between = 0, _median(repeats.rests)
     for span in spans:
         wanted = [timed.key for timed in span.timed]
         steps = (step for step in found if all(key in step for key in wanted))
         each = [[step[key] for key in wanted] for step in steps] or [[*span.timed]]
-        time = round(statistics.median(map(spent, each)))
+        time = _median(map(spent, each))
         span.share(time)
         operations += time
-        between += round(statistics.median(sum(one.before for one in timed) for timed in each))
-    whole = round(statistics.median(repeats.wholes))
+        between += _median(sum(one.before for one in timed) for timed in each)
+    whole = _median(repeats.wholes)
     return StepTime(len(repeats.wholes), operations, between, whole)
+
+
+def _median(times: Iterable[float]) -> int:
+    return round(float(np.median([*times])))
 
 
 def with_medians(graphs: Sequence[Graph]) -> Graph:
@@ -303,5 +308,5 @@ def with_medians(graphs: Sequence[Graph]) -> Graph:
     for nodes in zip(*(graph.nodes for graph in graphs), strict=True):
         times = [node.cost.time for node in nodes if node.cost is not None]
         if nodes[-1].cost is not None:
-            nodes[-1].cost = replace(nodes[-1].cost, time=round(statistics.median(times)))
+            nodes[-1].cost = replace(nodes[-1].cost, time=_median(times))
     return graphs[-1]

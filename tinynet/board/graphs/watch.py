@@ -17,10 +17,10 @@ from tinynet.board.graphs.build import new_bytes
 from tinynet.board.graphs.names import Call, Calls, Names
 from tinynet.board.graphs.timing import Timed, Timer
 from tinynet.core.callsite import Site, here
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.graph.node import Node, count_nodes
-from tinynet.core.graph.row_sparse import Rows
-from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import following
 from tinynet.dtypes import Array
 
 

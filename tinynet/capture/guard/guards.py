@@ -31,8 +31,8 @@ from tinynet.capture.source import Source
 from tinynet.core.graph.engine import passes
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
-from tinynet.core.observers import observable, observers
 from tinynet.core.tensors.tensor import VIEW, Tensor
+from tinynet.core.trace import observable, observers
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes
 

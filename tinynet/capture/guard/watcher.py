@@ -35,8 +35,8 @@ from tinynet.core.callsite import is_outside, outward
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.graph.views import version_of
 from tinynet.core.modes import mode
-from tinynet.core.module_scope import following
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import following
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
 from tinynet.nn.utils.stateless import functional_call

@@ -56,7 +56,7 @@ folder = functools.cache(find_folder)
 
 
 @functools.cache
-def _version() -> str:
+def version() -> str:
     """Return a digest of what native functions are compiled with."""
     compiler.prepare()
     with_library = f"{sys.version} {compiler.version()} {blas.sgemm}"
@@ -83,7 +83,7 @@ class Native:
     def __init__(self, title: str, takes: Takes, lines: Sequence[str]):
         self.title, self.takes, self.lines = title, takes, lines
         self.source = source_of(takes, lines)
-        digest = hashlib.sha256((_version() + self.source).encode()).hexdigest()[:32]
+        digest = hashlib.sha256((version() + self.source).encode()).hexdigest()[:32]
         self._file = None if folder() is None else _stored(digest, self.source)
         filename = str(self._file or f"<tinynet operations> {title} {digest}")
         linecache.cache[filename] = (len(self.source), None, self.source.splitlines(True), filename)

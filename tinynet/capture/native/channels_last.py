@@ -128,8 +128,8 @@ class Layouts:
     def new(self, value: Value) -> Value:
         """Return a new value that replaces another."""
         batch, channels, *size = value.shape or ()
-        made = Value(next(self._numbers), np.empty((batch, *size, channels), value.dtype))
-        made.memory = -made.number
+        number = next(self._numbers)
+        made = Value(number, np.empty((batch, *size, channels), value.dtype), -number)
         self._last[value.number], self._replaced[value.number] = made, value
         self._memory[value.number] = value.memory
         return made

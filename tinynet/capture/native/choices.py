@@ -1,7 +1,7 @@
-"""Whether a kernel takes less time than numpy's function here: measured once, then noted.
+"""Whether native code takes less time than numpy's functions here: measured once, then noted.
 
 The two differ in the last bits, so the notes on disk are what makes runs repeat. They do not depend
-on the number of threads. Without a folder for notes, nothing is measured, and the kernel runs.
+on the number of threads. Without a folder for notes, nothing is measured, and native code runs.
 """
 
 from __future__ import annotations
@@ -33,28 +33,60 @@ def is_faster(name: str, kernel: Any, plain: Any, args: Sequence[Any]) -> bool:
         kernel, plain: the two functions.
         args: their arguments, with values in place of arrays.
     """
-    folder = cache.folder()
-    if folder is None:
-        return True
-    forms = rebuilt(tuple(args), lambda x: (x.shape, str(x.dtype)) if isinstance(x, Value) else x)
-    key = hashlib.sha256(f"{_machine()} {name} {forms}".encode()).hexdigest()[:32]
-    path = Path(folder, f"choice_{key}.json")
-    try:
-        return bool(json.loads(path.read_text(encoding="utf-8"))["kernel"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    arrays = rebuilt(tuple(args), lambda x: np.ones(x.shape, x.dtype) if _is(x) else x)
-    took = seconds(kernel, arrays), seconds(plain, arrays)
-    note = {"kernel": took[0] <= took[1], "seconds": took, "of": f"{name} {forms}"}
-    try:
-        cache.write(path, json.dumps(note))
-    except OSError:
-        return True
-    return bool(note["kernel"])
+    note = Note(f"{name} {rebuilt(tuple(args), described)}")
+    found = note.read()
+    if found is None:
+        if cache.folder() is None:
+            return True
+        arrays = rebuilt(tuple(args), _sample)
+        took = seconds(kernel, arrays), seconds(plain, arrays)
+        chosen = "kernel" if took[0] <= took[1] else "plain"
+        found = chosen if note.write(chosen, took) else "kernel"
+    return found == "kernel"
 
 
-def _is(leaf: Any) -> bool:
-    return isinstance(leaf, Value)
+class Note:
+    """What was chosen for something on this machine.
+
+    Args:
+        of: what it was chosen for.
+    """
+
+    def __init__(self, of: str):
+        digest = hashlib.sha256(f"{_machine()} {of}".encode()).hexdigest()[:32]
+        folder = cache.folder()
+        self._of, self._path = of, folder and Path(folder, f"choice_{digest}.json")
+
+    def read(self) -> str | None:
+        """Return the choice; None without one."""
+        try:
+            chosen = self._path and json.loads(self._path.read_text(encoding="utf-8"))["chosen"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return chosen if isinstance(chosen, str) else None
+
+    def write(self, chosen: str, seconds: Sequence[float]) -> bool:
+        """Note a choice and the times it rests on; return whether that was possible."""
+        note = {"chosen": chosen, "seconds": seconds, "of": self._of[:200]}
+        try:
+            assert self._path is not None
+            cache.write(self._path, json.dumps(note))
+        except OSError:
+            return False
+        return True
+
+
+def described(leaf: Any) -> Any:
+    """Return what times depend on in a part of the arguments of a call."""
+    return (leaf.shape, str(leaf.dtype)) if isinstance(leaf, Value) else leaf
+
+
+def _sample(leaf: Any) -> Any:
+    """Return an array in place of a value. Integers are 0, a place in any table."""
+    if not isinstance(leaf, Value):
+        return leaf
+    whole = np.zeros if leaf.dtype.kind in "biu" else np.ones
+    return whole(leaf.shape, leaf.dtype)
 
 
 def seconds(function: Callable[..., Any], arrays: Sequence[Any]) -> float:

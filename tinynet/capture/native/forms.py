@@ -414,15 +414,20 @@ CONVOLUTIONS = {"convolve", "convolve_biased", "spread", "spread_biased", "corre
 OPERATIONS = CONVOLUTIONS | {"lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows"}
 
 
-def with_kernels(call: Call) -> Call:
-    """Return the call with the kernels enabled while it runs; other calls as they are."""
+def with_kernels(call: Call, measured: bool = False) -> Call:
+    """Return the call with the kernels enabled while it runs; other calls as they are.
+
+    Convolutions run by oneDNN only if that takes less time; if ``measured``, so do all kernels.
+    """
     owner = kernel_of(call)
     shortens = call.function is getattr(shorten_rows, "untraced", shorten_rows)
     if owner is None and not shortens:
         return call
     made = copy.copy(call)
     made.function = enabled(call.function)
-    if owner is None or owner[0] not in CONVOLUTIONS or not onednn.is_available():
+    by_onednn = owner is not None and owner[0] in CONVOLUTIONS and onednn.is_available()
+    known = all(v.dtype is not None for v in call.inputs())
+    if owner is None or not known or not (by_onednn or measured):
         return made
     faster = choices.is_faster(" ".join(owner), made.function, call.function, call.args)
     return made if faster else call

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.capture.native import choices
 from tinynet.capture.native import forms as forms  # declares forms
 from tinynet.capture.native import images as images  # declares forms
 from tinynet.capture.native.cache import Native, Takes, native_of
@@ -25,14 +26,18 @@ LEAST = 2  # calls: fewer are not worth a native function for small arrays
 FLOAT32, FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
+def fused(calls: list[Call], kept: list[Value], measured: bool = False) -> list[Call]:
     """Return a program with runs of calls replaced by calls of native functions.
 
     Args:
         calls: the program.
         kept: values that are needed after it.
+        measured: replace only what takes longer by numpy, each by itself.
     """
-    calls = with_relu_in_norms(with_channels_last(delayed(calls), kept), kept)
+    calls = delayed(calls)
+    if not measured:
+        calls = with_relu_in_norms(with_channels_last(calls, kept), kept)
+    replaced = _fastest if measured else _replaced
     last = {v.number: at for at, call in enumerate(calls) for v in call.inputs()}
     last |= {v.number: len(calls) for v in kept}
     made: list[Call] = []
@@ -42,11 +47,40 @@ def fused(calls: list[Call], kept: list[Value]) -> list[Call]:
             run.append(call)
             continue
         later = {number for number, use in last.items() if use >= at}
-        made += _native(run, later) if _is_worth_it(run) else map(with_kernels, run)
+        made += replaced(run, later)
         run = []
         if call is not None:
-            made.append(with_kernels(stepping(call)))
+            made.append(with_kernels(stepping(call), measured))
     return made
+
+
+def _replaced(run: list[Call], later: set[int]) -> list[Call]:
+    """Return the calls that replace a run.
+
+    Args:
+        run: calls with native forms.
+        later: the numbers of the values that are needed after them.
+    """
+    return _native(run, later) if _is_worth_it(run) else [*map(with_kernels, run)]
+
+
+def _fastest(run: list[Call], later: set[int]) -> list[Call]:
+    """Do the same, with native functions only for parts that take longer by numpy.
+
+    A run that takes longer natively is divided.
+    """
+    made = _native(run, later) if _is_worth_it(run) else run
+    if made is run:
+        return [with_kernels(call, measured=True) for call in run]
+    call = made[0]
+    source, plain = call.function.native.source, call.function.by_numpy()  # type: ignore
+    if choices.is_faster(source, call.function, plain, call.args):
+        return made
+    if len(run) == 1:
+        return run
+    first, second = run[: len(run) // 2], run[len(run) // 2 :]
+    needed = later | {v.number for call in second for v in call.inputs()}
+    return _fastest(first, needed) + _fastest(second, later)
 
 
 def delayed(calls: list[Call]) -> list[Call]:
@@ -140,7 +174,7 @@ class Body:
 
     Attributes:
         run: the calls.
-        inputs, outputs: the values that it is given, and those that it makes for others.
+        inputs, outputs: the values that the calls use, and those that they make for others.
         scratch: bytes of the arrays that only the native function sees.
         title: what it does, for people.
     """
@@ -158,11 +192,15 @@ class Body:
             form(writer, call)
         writer.at = len(calls)
         writer.flush()
-        self.inputs, self.scratch = [originals[n] for n in writer.inputs], writer.scratch
+        self._given, self.scratch = [originals[n] for n in writer.inputs], writer.scratch
         given = list(writer.inputs.values())
         self._takes: Takes = {
-            self.name_of(v): (v.dtype.name, len(v.shape or ())) for v in (*self.inputs, *outputs)
+            self.name_of(v): (v.dtype.name, len(v.shape or ())) for v in (*self._given, *outputs)
         }
+        # Only numpy may use an input, such as the logits for a gradient of cross-entropy.
+        made = {v.number for call in run for v in call.outputs()}
+        used = [v for call in run for v in call.inputs() if v.number not in made]
+        self.inputs = [*{v.number: v for v in (*self._given, *used)}.values()]
         self._lines = [f"{name} = {text}" for text, name in writer.constants.items()]
         self._lines.append(f"one, zero = {kind.name}(1), {kind.name}(0)")
         self._lines += [f"s{v.number} = v{v.number}[()]" for v in given if v.shape == ()]
@@ -192,9 +230,9 @@ class Body:
         return [f"v{v.number} = empty({v.shape!r}, dtype{v.number})" for v in self.outputs]
 
     def given(self) -> str:
-        """Return the arguments of the native function for inputs and outputs."""
+        """Return the arguments of the native function."""
         inputs = (
-            f"v{v.number}" if v.contiguous else f"contiguous(v{v.number})" for v in self.inputs
+            f"v{v.number}" if v.contiguous else f"contiguous(v{v.number})" for v in self._given
         )
         return ", ".join([*inputs, *(f"v{v.number}" for v in self.outputs)])
 
@@ -212,7 +250,7 @@ class Body:
         head = f"def fused({given}):"
         function = compiled("fused", "fused", [head, *(f"    {x}" for x in lines)], space)
         function.native, function.native_title = native, native.title
-        function.natives = lambda: [native]
+        function.natives, function.by_numpy = lambda: [native], by_numpy
         call = Call("compute", function, tuple(self.inputs), {}, self.run[0].site)
         function.body, call.members = self, self.run
         call.result = self.outputs[0] if len(made) == 1 else tuple(self.outputs)

@@ -220,7 +220,7 @@ def _probe(recorder: Recorder, part: list[_Live], ends: list[Edge]) -> None:
         run.run()
     found = map(run.captured.get, ends)
     program.results = [None if x is None else recorder.value(x._array) for x in found]
-    recorder.forget_except(known)
+    recorder.forget_after(known)
 
 
 def gradients_behind(

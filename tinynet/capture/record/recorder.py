@@ -24,6 +24,7 @@ from tinynet.capture.program import (
     rebuilt,
     root,
 )
+from tinynet.capture.record.alive import Memories, WhileAlive
 from tinynet.capture.record.outside import Outside, require_alone
 from tinynet.capture.record.value_shapes import sized_by_values
 from tinynet.core.callsite import here
@@ -31,9 +32,8 @@ from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
-from tinynet.core.observers import observable
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.core.trace import Tracer
+from tinynet.core.trace import Tracer, observable
 from tinynet.kernels import low_precision
 from tinynet.ops.batching.array import BatchedArray
 from tinynet.random import Generator
@@ -56,13 +56,14 @@ class Recorder(Tracer, BackwardObserver):
     def __init__(self, arguments: list[Tensor], boundary: types.CodeType):
         self.program = Program()
         self.problem: CaptureError | None = None
-        self._values: dict[int, Value] = {}
-        self._held: list[Any] = []  # keeps what was seen alive, so that ids stay unique
+        self._values: WhileAlive[Value] = WhileAlive()
+        self._memories = Memories()
+        self._held: list[Any] = []  # keeps tensors alive, so that ids stay unique
         self._handles: dict[int, Handle] = {}
         self._count = 0
         self.outside = Outside()
         self._gradients = self.outside.gradients()
-        self._written: set[int] = set()  # memory whose last write was not counted yet
+        self._written: WhileAlive[bool] = WhileAlive()  # memory whose last write was not counted
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
         self._started, self.keeps = count_nodes(), False
@@ -71,11 +72,7 @@ class Recorder(Tracer, BackwardObserver):
         self.watch: Callable[[bool], None] = lambda on: None  # Python's events: set by the watcher
         self._arguments = arguments
         for place, t in enumerate(arguments):
-            if id(t._array) not in self._values:
-                value = self.define(t._array)
-                self.program.arguments.append(value)
-            else:
-                self.program.arguments.append(self._values[id(t._array)])
+            self.program.arguments.append(self._values.get(t._array) or self.define(t._array))
             self._handles[id(t)] = Handle(self._next_handle(), None, place=place)
         self.facts = Facts([*self.arguments()])
 
@@ -165,7 +162,7 @@ class Recorder(Tracer, BackwardObserver):
             self.refuse(CaptureError(reason, remedy))
             return function(*args, **kwargs)
         if writes:
-            self._written.add(id(root(args[0])))
+            self._written[root(args[0])] = True
         return self._run(call, function, args, kwargs)
 
     def perform(self, function: Any, args: Any, kwargs: Any) -> Any:
@@ -196,8 +193,8 @@ class Recorder(Tracer, BackwardObserver):
 
     def wrote(self, t: Tensor, what: str) -> None:
         """Record that a write was counted, if the tensor is from outside."""
-        memory = id(root(t._array))
-        viewed = t not in self.outside and id(t._array) in self._values  # as by squeeze_
+        memory = root(t._array)
+        viewed = t not in self.outside and t._array in self._values  # as by squeeze_
         if memory not in self._written and not viewed and what != "increment_version":
             self.refuse(
                 CaptureError(
@@ -206,7 +203,7 @@ class Recorder(Tracer, BackwardObserver):
                 )
             )
         self._written.discard(memory)
-        owner, leaf = self.outside.record_write(t, memory), self._gradients.get(id(t._array))
+        owner, leaf = self.outside.record_write(t, id(memory)), self._gradients.get(id(t._array))
         if leaf is not None and leaf._grad is t:
             self._bump(bump_gradient, leaf, what)
         elif owner is not None:
@@ -238,13 +235,13 @@ class Recorder(Tracer, BackwardObserver):
             return handle
         return t if t in self.outside else None
 
-    def known(self) -> set[int]:
-        """Return what tells the values that are known from those that will be."""
-        return {*self._values}
+    def known(self) -> int:
+        """Return the number of values so far."""
+        return self._count
 
-    def forget_except(self, known: set[int]) -> None:
+    def forget_after(self, known: int) -> None:
         """Forget later values: other programs do not compute them."""
-        self._values = {key: v for key, v in self._values.items() if key in known}
+        self._values.forget(lambda value: value.number >= known)
 
     # ---- arguments and results --------------------------------------------------------------
 
@@ -282,9 +279,9 @@ class Recorder(Tracer, BackwardObserver):
             return leaf
         if is_a(leaf, Tensor):
             return self._handle(leaf)
-        if is_a(leaf, (np.ndarray, BatchedArray)) or id(leaf) in self._values:
+        if is_a(leaf, (np.ndarray, BatchedArray)) or leaf in self._values:
             frozen = is_a(leaf, np.ndarray) and not leaf.flags.writeable
-            if frozen and leaf.base is None and id(leaf) not in self._values:
+            if frozen and leaf.base is None and leaf not in self._values:
                 return leaf  # nobody can write to it
             return self.value(leaf)
         if is_a(leaf, Generator):
@@ -322,10 +319,8 @@ class Recorder(Tracer, BackwardObserver):
         return self.program.tensors - 1
 
     def define(self, held: Any) -> Value:
-        value = Value(self._count, held)
+        value = self._values[held] = Value(self._count, held, self._memories.number_of(held))
         self._count += 1
-        self._values[id(held)] = value
-        self._held.append(held)
         return value
 
     def _result(self, call: Call, leaf: Any) -> Any:
@@ -353,7 +348,7 @@ class Recorder(Tracer, BackwardObserver):
         owner = self._gradients.get(id(array))
         if owner is not None and owner._grad is not None and owner._grad._array is array:
             return self._read_gradient(owner, array)
-        found = self._values.get(id(array))
+        found = self._values.get(array)
         if found is not None:
             return found
         t = self.outside.owner(array)
@@ -363,7 +358,7 @@ class Recorder(Tracer, BackwardObserver):
             return value
         base = array.base if isinstance(array, np.ndarray) else None
         while isinstance(base, np.ndarray):
-            if id(base) in self._values or self.outside.owner(base) is not None:
+            if base in self._values or self.outside.owner(base) is not None:
                 return self._view(array, base)
             base = base.base
         raise CaptureError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,8 @@ class Form(NamedTuple):
     version: int | None
 
 
-Appearance = dict[Sight, Any]  # arrays are copies
+Appearance = dict[Sight, Any]  # arrays are copies, as a rule
+Copied = Callable[[Any], Any]  # returns a copy of an array, or the array itself
 
 
 class World:
@@ -124,28 +125,29 @@ class World:
         """Return what a snapshot begins with."""
         return [*(t for _, t in self.tensors), *self.objects]
 
-    def look(self, result: Any = (), gradients: Any = ()) -> Appearance:
+    def look(self, result: Any = (), gradients: Any = (), copied: Copied = np.array) -> Appearance:
         """Return what can be seen now.
 
         Args:
             result: what the function returned, as ``flat`` gives it.
             gradients: those of the leaves behind the result.
+            copied: copies arrays.
         """
         seen: Appearance = {}
         for i, leaf in enumerate(result):
-            for what, value in _aspects(leaf):
+            for what, value in _aspects(leaf, copied):
                 seen[Sight(OF_RESULT, i, what)] = value
         for i, g in enumerate(gradients):
             seen[Sight(OF_GRADIENT, -1 - i, "the gradient behind a result")] = g
         for i, (name, t) in enumerate(self.tensors):
-            for what, value in _aspects(t):
+            for what, value in _aspects(t, copied):
                 seen[Sight(OF_TENSOR, i, f"{what} of {name}")] = value
             g = t._grad
             if g is not None:
-                for what, value in _aspects(g):
+                for what, value in _aspects(g, copied):
                     seen[Sight(OF_GRADIENT, i, f"{what} of the gradient of {name}")] = value
         for i, thing in enumerate(self.objects):
-            for what, value in _state_of(thing):
+            for what, value in _state_of(thing, copied):
                 name = f"{what} of the {type(thing).__name__.strip('_')}"
                 seen[Sight(OF_OBJECT, i, name)] = value
         return seen
@@ -203,42 +205,42 @@ def flat(structure: Any) -> list[Any]:
     return [structure]
 
 
-def _aspects(leaf: Any) -> Iterator[tuple[str, Any]]:
+def _aspects(leaf: Any, copied: Copied) -> Iterator[tuple[str, Any]]:
     """Yield what can be seen of a tensor, or of another part of a result."""
     if not is_a(leaf, Tensor):
         yield "a part of the result", leaf if is_simple_kind(type(leaf)) else id(leaf)
         return
     array, counter = leaf._array, leaf._counter
     dense = type(array) is np.ndarray
-    yield "the values", array.copy() if dense else np.array(array.dense())
+    yield "the values", copied(array) if dense else np.array(array.dense())
     strides = array.strides if dense else None
     version = None if counter is INFERENCE else counter.n if counter else 0
     yield "the form", Form(array.dtype, strides, requires_grad(leaf), leaf.is_leaf, version)
 
 
-def _state_of(thing: Any) -> Iterator[tuple[str, Any]]:
+def _state_of(thing: Any, copied: Copied) -> Iterator[tuple[str, Any]]:
     """Yield what can be seen of the state of an optimizer, a generator or another object."""
     if is_a(thing, Generator):
         yield "the state", repr(thing.state_dict())
     elif is_a(thing, Optimizer):
-        yield from _parts({"state": [*thing.state.values()]})
+        yield from _parts({"state": [*thing.state.values()]}, copied)
         groups = [{k: v for k, v in g.items() if k != "params"} for g in thing.param_groups]
-        yield from _parts({"param_groups": groups})
+        yield from _parts({"param_groups": groups}, copied)
     else:
         own = getattr(thing, "__dict__", {})
-        yield from _parts({k: v for k, v in own.items() if k[0] != "_"})
+        yield from _parts({k: v for k, v in own.items() if k[0] != "_"}, copied)
 
 
-def _parts(held: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+def _parts(held: Any, copied: Copied, name: str = "") -> Iterator[tuple[str, Any]]:
     if is_a(held, dict):
         for i, (key, value) in enumerate(held.items()):
             shown = key if type(key) is str else i
-            yield from _parts(value, f"{name}[{shown!r}]" if name else str(shown))
+            yield from _parts(value, copied, f"{name}[{shown!r}]" if name else str(shown))
     elif type(held) in (list, tuple):
         for i, value in enumerate(held):
-            yield from _parts(value, f"{name}[{i}]")
+            yield from _parts(value, copied, f"{name}[{i}]")
     elif is_a(held, Tensor):
-        yield name, np.array(held._array)
+        yield name, copied(held._array)
     elif is_simple_kind(type(held)):
         yield name, held
 
@@ -261,13 +263,17 @@ def is_same(sight: Sight, a: Any, b: Any) -> bool:
         return type(a) is type(b) and bool(a == b or (a != a and b != b))
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    if a.tobytes() == b.tobytes():
+    if np.array_equal(_bytes_of(a), _bytes_of(b)):
         return True
     if a.dtype.kind not in "fcV":
         return False
     both = np.isnan(a) & np.isnan(b)
     same = (a == b) & (np.signbit(a.real) == np.signbit(b.real))
     return bool(np.all(same | both))
+
+
+def _bytes_of(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
 class Closeness:

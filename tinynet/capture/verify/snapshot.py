@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.capture.guard.holdings import bases_of, is_a, module_of
 from tinynet.capture.program import root
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.graph.views import View
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
@@ -23,6 +23,8 @@ _OF_TENSOR = ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad"
 # Parts of tinynet whose objects a program changes, such as optimizers.
 _CHANGED = tuple(f"tinynet.{part}" for part in ("amp", "nn", "optim", "random", "train"))
 _CACHES = (Plan, Pack, Slot)  # views of parameters and state, and scratch memory
+# Of optimizers: they check themselves, and the native step after an undone one needs its plan.
+_OF_CACHES = "_plans", "_slots"
 _ABSENT = object()
 
 
@@ -36,7 +38,8 @@ class Snapshot:
     def __init__(self, roots: Iterable[Any]):
         self._undo: list[Callable[[], None]] = []
         self._seen: dict[int, Any] = {}  # keeps the objects alive, so that ids stay unique
-        self._arrays: set[int] = set()
+        self._arrays: list[Any] = []
+        self._copies: dict[int, Any] = {}  # of arrays, by their ids
         waiting = [*roots]
         while waiting:
             thing = waiting.pop()
@@ -46,8 +49,30 @@ class Snapshot:
 
     def restore(self) -> None:
         """Put everything back as it was."""
+        self.exchange(keep=False)
+
+    def exchange(self, keep: bool = True) -> None:
+        """Put everything back as it was, and keep what arrays held instead if asked."""
+        for array in self._arrays:
+            before = self._copies[id(array)]
+            if keep:
+                self._copies[id(array)] = array.copy(order="K")
+            np.copyto(array, before)
         for undo in self._undo:
             undo()
+
+    def copied(self, array: Any) -> Any:
+        """Return the copy of an array; of one that the snapshot does not have, a new copy."""
+        return self._copies[id(array)] if id(array) in self._copies else np.array(array)
+
+    def uncopied(self, array: Any) -> Any:
+        """Return an array if the snapshot has a copy or no one else has it; else a copy."""
+        lasts = id(array) in self._copies or array.base is None
+        return array if lasts else np.array(array)
+
+    def content(self, value: Any) -> Any:
+        """Return the copy of an array; others as they are."""
+        return self._copies.get(id(value), value)
 
     def _add(self, thing: Any) -> Iterable[Any]:
         """Add one object; return what it refers to."""
@@ -86,10 +111,9 @@ class Snapshot:
         memory = root(array)
         if type(memory) is np.ndarray and memory.nbytes <= 2 * array.nbytes:
             array = memory  # one copy for all views of it
-        if array.flags.writeable and id(array) not in self._arrays:
-            self._arrays.add(id(array))
-            before = array.copy(order="K")
-            self._undo.append(lambda: np.copyto(array, before))
+        if array.flags.writeable and id(array) not in self._copies:
+            self._arrays.append(array)
+            self._copies[id(array)] = array.copy(order="K")
 
     def _add_version(self, version: Any) -> None:
         if version is not INFERENCE:
@@ -138,4 +162,7 @@ class Snapshot:
         slots = [s for base in type(thing).__mro__ for s in vars(base).get("__slots__", ())]
         parts = self._add_names(thing, [s for s in slots if s[:2] != "__"])
         own = getattr(thing, "__dict__", None)
-        return parts if own is None else parts + self._add_dict(own)
+        if own is None:
+            return parts
+        self._add_dict(own)
+        return parts + [value for name, value in own.items() if name not in _OF_CACHES]

@@ -23,6 +23,7 @@ from tinynet.capture.verify.comparison import (
     OF_TENSOR,
     Appearance,
     Closeness,
+    Copied,
     Form,
     Sight,
     World,
@@ -77,32 +78,62 @@ def verify(
     return outcome, found
 
 
+class _Replay(NamedTuple):
+    """A replay that was undone.
+
+    Attributes:
+        outcome: its result; ``STALE`` if the program does not fit.
+        took: its seconds.
+        start, seen: what could be seen before it (unless it is exact) and after it.
+        redo: repeats what it did; None if it is exact.
+    """
+
+    outcome: Outcome
+    took: float
+    start: Appearance
+    seen: Appearance
+    redo: Callable[[], None] | None
+
+
 def _compared(
     world: World, entry: Entry, tensors: list[Tensor], eagerly: Callable[[], Any]
 ) -> tuple[Outcome | None, CaptureError | None, float]:
     """Return an outcome, how the two differ, and the seconds of the replay."""
+    replay = _replayed(world, entry, tensors)
+    if replay.outcome.result is STALE:
+        return None, None, replay.took
+    outcome = _outcome(eagerly)
+    if isinstance(replay.outcome.error, HandledError):
+        return outcome, None, replay.took
+    mine = _look(world, entry, tensors, outcome, np.asarray)
+    close = Closeness(replay.start, replay.seen, mine).accepts if replay.redo else is_same
+    found = _difference(world, replay.seen, mine, close)
+    if found is not None or replay.redo is None:
+        return outcome, found, replay.took
+    replay.redo()
+    return replay.outcome, None, replay.took
+
+
+def _replayed(world: World, entry: Entry, tensors: list[Tensor]) -> _Replay:
+    """Run a program, and undo what it does. The snapshots that nothing needs end here."""
     exact = entry.is_exact
-    before, start = Snapshot(world.roots()), {} if exact else world.look()
+    before = after = Snapshot(world.roots())
+    start = {} if exact else world.look(copied=before.copied)
     try:
         began = time.perf_counter()
-        replayed = _outcome(lambda: entry.run(*tensors))
+        outcome = _outcome(lambda: entry.run(*tensors))
         took = time.perf_counter() - began
-        if replayed.result is STALE:
-            return None, None, took
-        seen = _look(world, entry, tensors, replayed)
-        after = None if exact else Snapshot(world.roots())
+        if outcome.result is STALE:
+            return _Replay(outcome, took, {}, {}, None)
+        if not exact:
+            after = Snapshot(world.roots())
+        copied = before.uncopied if exact else after.copied
+        seen = _look(world, entry, tensors, outcome, copied)
     finally:
-        before.restore()
-    outcome = _outcome(eagerly)
-    if isinstance(replayed.error, HandledError):
-        return outcome, None, took
-    mine = _look(world, entry, tensors, outcome)
-    accepts = is_same if exact else Closeness(start, seen, mine).accepts
-    found = _difference(world, seen, mine, accepts)
-    if found is not None or after is None:
-        return outcome, found, took
-    after.restore()
-    return replayed, None, took
+        before.exchange(keep=exact)
+    if exact:
+        seen = {sight: before.content(value) for sight, value in seen.items()}
+    return _Replay(outcome, took, start, seen, None if exact else after.restore)
 
 
 def _outcome(call: Callable[[], Any]) -> Outcome:
@@ -112,10 +143,12 @@ def _outcome(call: Callable[[], Any]) -> Outcome:
         return Outcome(None, error)
 
 
-def _look(world: World, entry: Entry, tensors: list[Tensor], outcome: Outcome) -> Appearance:
+def _look(
+    world: World, entry: Entry, tensors: list[Tensor], outcome: Outcome, copied: Copied
+) -> Appearance:
     """Return what can be seen of a call."""
     if outcome.error is not None:
-        seen = world.look()
+        seen = world.look(copied=copied)
         words = f"{type(outcome.error).__name__}: {outcome.error}".partition("\n")[0]
         return seen | {Sight(OF_RESULT, 0, "the error"): words}
     captured = entry.captured
@@ -124,7 +157,7 @@ def _look(world: World, entry: Entry, tensors: list[Tensor], outcome: Outcome) -
         gradients = gradients_behind(captured.groups, outputs, tensors)
     except Exception as error:  # the function returned something else, or cannot be differentiated
         gradients = [f"{type(error).__name__}: {error}".partition("\n")[0]]
-    return world.look(flat(outcome.result), gradients)
+    return world.look(flat(outcome.result), gradients, copied)
 
 
 def _difference(

@@ -16,7 +16,7 @@ from typing import Any
 from tinynet import fft
 from tinynet.backends.runtime import _assert
 from tinynet.base import lazy
-from tinynet.base.lazy.table import HOMES
+from tinynet.base.lazy import HOMES
 from tinynet.compat.library import ops
 from tinynet.core.devices import device
 from tinynet.core.layouts import layout, memory_format

@@ -2,7 +2,7 @@
 
 It works like ``dataclasses``: it generates source text, runs ``exec`` once, and stores the text in
 ``linecache`` for tracebacks. Whatever a declaration fixes is decided here, not at each call. All
-functions share one namespace, in which kernels can be replaced (``core/observers.py``).
+functions share one namespace, in which kernels can be replaced (``core/trace.py``).
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from tinynet.core.graph.saved_hooks import SavedTensor
 from tinynet.core.graph.views import MULTIPLE, edge_of, make_view, view_edge
 from tinynet.core.modes import inference, mode
 from tinynet.core.numpy_errors import explain
-from tinynet.core.observers import observable, observers
 from tinynet.core.tensors import subclasses
 from tinynet.core.tensors.tensor import UNRECORDED, VIEW, Tensor, counter_of, wrap
 from tinynet.core.tensors.version import INFERENCE, NUMBER, Version
-from tinynet.core.trace import traced
+from tinynet.core.trace import observable, observers, traced
 from tinynet.kernels import low_precision
 
 NAMESPACE = observable.namespace

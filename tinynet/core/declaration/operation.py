@@ -55,7 +55,7 @@ class Operation:
     """
 
     function: Any
-    writes = False  # see core/observers.py
+    writes = False  # see core/trace.py
     formulas: dict[str, Callable[..., Any]] | None = None
     joint: Callable[..., Any] | None = None
     number_node: str | None = None  # the node's name when a formula multiplies by a number

@@ -10,7 +10,7 @@ from tinynet import errors
 from tinynet.core import seams
 from tinynet.core.callsite import Location, locate, warn
 from tinynet.core.graph import accumulate_grad as accumulate_grad  # its methods belong here
-from tinynet.core.graph.backward import backward as run_backward
+from tinynet.core.graph import backward as passes
 from tinynet.core.graph.node import Node, RemovableHandle, new_hooks
 from tinynet.core.graph.views import edge_of, grad_fn, requires_grad
 from tinynet.core.modes import mode
@@ -50,7 +50,7 @@ def backward(
     """
     only = [inputs] if isinstance(inputs, Tensor) else inputs
     try:
-        run_backward([self], [gradient], retain_graph, create_graph, only)
+        passes.backward([self], [gradient], retain_graph, create_graph, only)
     except Exception as error:
         seams.explain[0](error)
         raise

@@ -11,17 +11,23 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import arrays
 from tinynet.core.callsite import Site, here, locate
-from tinynet.core.graph.copy_slices import CopySlices
 from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, move_retained
-from tinynet.core.graph.views import Chain, View, edge_of, forbidden_view, grad_fn, requires_grad
+from tinynet.core.graph.views import (
+    Chain,
+    CopySlices,
+    View,
+    edge_of,
+    forbidden_view,
+    grad_fn,
+    requires_grad,
+)
 from tinynet.core.messages import leaf_moved_error, leaf_write_error
 from tinynet.core.modes import mode
-from tinynet.core.observers import observers, report_write
 from tinynet.core.seams import Recorded
 from tinynet.core.tensors.overlap import refuse_overlap, refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, method, public_function, wrap
 from tinynet.core.tensors.version import Version, refuse_inference
-from tinynet.core.trace import run_traced
+from tinynet.core.trace import observers, report_write, run_traced
 from tinynet.dtypes import Array
 
 

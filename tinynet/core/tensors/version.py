@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from tinynet import errors
 from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
-from tinynet.core.module_scope import Scope
+from tinynet.core.trace import Scope
 
 KEPT = 8  # a version stores this number of changes, and only counts older ones
 

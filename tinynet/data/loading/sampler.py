@@ -175,17 +175,17 @@ class RandomSampler(_Randomized):
 
     def __iter__(self) -> Iterator[int]:
         n, wanted = len(self.data_source), self.num_samples
+        source = random_source(self.generator, "RandomSampler").numpy
         if self.replacement:
-            source = random_source(self.generator, "RandomSampler").numpy
             if wanted <= _AT_ONCE:
                 yield from source.integers(n, size=wanted).tolist()
             else:  # Practically endless: its draws must not mix with those of the model.
                 yield from _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
             return
-        order: list[int] = []
-        while len(order) < wanted:
-            order += permutation(n, self.generator, "RandomSampler")
-        yield from order[:wanted]
+        passes = [source.permutation(n) for _ in range(-(-wanted // n))]
+        order = passes[0] if len(passes) == 1 else np.concatenate(passes)
+        for start in range(0, wanted, _AT_ONCE):  # a list of all takes five times the memory
+            yield from order[start : min(start + _AT_ONCE, wanted)].tolist()
 
     def __len__(self) -> int:
         return self.num_samples

@@ -7,13 +7,20 @@ each batch, so the results are the same for any number of workers, whereas each 
 a copy of a generator passed explicitly.
 """
 
-from tinynet.data.transforms.affine import *
-from tinynet.data.transforms.augmentation import *
-from tinynet.data.transforms.base import *
-from tinynet.data.transforms.color import *
-from tinynet.data.transforms.conversion import *
-from tinynet.data.transforms.geometry import *
-from tinynet.data.transforms.mixtures import *
-from tinynet.data.transforms.policies import *
-from tinynet.data.transforms.resizing import *
-from tinynet.data.transforms.warps import *
+from typing import TYPE_CHECKING
+
+from tinynet.base.lazy import attach as _attach
+
+if TYPE_CHECKING:
+    from tinynet.data.transforms.affine import *
+    from tinynet.data.transforms.augmentation import *
+    from tinynet.data.transforms.base import *
+    from tinynet.data.transforms.color import *
+    from tinynet.data.transforms.conversion import *
+    from tinynet.data.transforms.geometry import *
+    from tinynet.data.transforms.mixtures import *
+    from tinynet.data.transforms.policies import *
+    from tinynet.data.transforms.resizing import *
+    from tinynet.data.transforms.warps import *
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)

@@ -40,6 +40,29 @@ def _unbuffered() -> Iterator[None]:
         np.setbufsize(before)
 
 
+def row_blocks(function: Callable[..., object], first: Array, *others: Array, axis: int) -> Array:
+    """Return an array that a function writes, along the last axis block of rows by block.
+
+    Args:
+        function: called with arrays, the axis, and ``out``; rows do not depend on each other.
+        first, others: the arrays, of one shape and dtype.
+        axis: the axis of the rows. Unless it is the last, there is one block.
+    """
+    n = first.shape[-1]
+    out = np.empty(first.shape, first.dtype)
+    if axis < first.ndim - 1:
+        function(first, *others, axis, out)
+        return out
+    rows, arrays = out.reshape(-1, n), [x.reshape(-1, n) for x in (first, *others)]
+    if n < _LONG_ROW and out.size <= LARGE:
+        function(*arrays, 1, rows)
+        return out
+    with row_by_row(n):
+        for part in slices(len(rows), max(1, LARGE // n)):
+            function(*(x[part] for x in arrays), 1, rows[part])
+    return out
+
+
 def in_blocks(function: Callable[..., Any], arrays: list[Array], step: int) -> Any:
     """Return an array, or tuple of arrays, computed from slices of ``step`` along the first axis.
 

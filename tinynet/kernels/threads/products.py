@@ -2,7 +2,7 @@
 
 The loops of OpenBLAS take rows in steps that divide ``_ROWS``, and other loops below ``_PART``. So
 each part is computed as it is in the whole, and the result does not depend on the number of
-threads.
+threads. Products with few rows are computed in blocks (``few_rows``), by one thread.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.kernels.threads import openblas
+from tinynet.kernels.threads import few_rows, openblas
 from tinynet.kernels.threads.sharing import alone, get_count, share, slices
 
 SHARED = 1 << 23  # multiply-adds, some 0.1 ms: threads of BLAS save more than their start costs
@@ -21,6 +21,10 @@ _ROWS, _PART = 24, 1 << 23
 def dot(a: Array, b: Array) -> Array:
     """Return ``a @ b`` of matrices."""
     size = a.size * b.shape[1]
+    if size > few_rows.LEAST:
+        blocks = few_rows.product(a, b)
+        if blocks is not None:
+            return blocks
     if size >= SHARED and get_count() > 1:
         parts = _parts(a, b, min(get_count(), 2 * size // _PART))
         if len(parts) > 1:

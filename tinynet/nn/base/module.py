@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from tinynet import dtypes
-from tinynet.core import module_scope, seams
+from tinynet.core import seams, trace
 from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.explanations.failures import explain
 from tinynet.core.tensors.tensor import Tensor
@@ -96,7 +96,7 @@ class Module(ChecksArguments):
 
     # ---- running ----------------------------------------------------------------------------
 
-    _expected_shapes: tuple[str, ...] = ()  # for messages, see core/explanations/expected.py
+    _expected_shapes: tuple[str, ...] = ()  # for messages, see core/explanations/arguments.py
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module overrides this."""
@@ -110,7 +110,7 @@ class Module(ChecksArguments):
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
             """Run the hooks and ``forward``."""
-            outer = module_scope.enter(self)
+            outer = trace.enter(self)
             try:
                 if self._hooks is None:
                     return self.forward(*args, **kwargs)
@@ -120,7 +120,7 @@ class Module(ChecksArguments):
                     explain(error)
                 raise
             finally:
-                module_scope.leave(outer)
+                trace.leave(outer)
 
         _call_impl = __call__
 

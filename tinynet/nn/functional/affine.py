@@ -18,7 +18,6 @@ from tinynet.core.graph.node import Edge, Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.sums import column_sums
-from tinynet.kernels.threads import products
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import EXPECTED, c_name, name_of
 from tinynet.ops.products.gemm import dot
@@ -44,24 +43,8 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"{inputs}x{outputs})\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
-    if not _is_faster_transposed(len(flat), *weight.shape):
-        product = dot(flat, weight.T, bias)
-    else:
-        product = np.ascontiguousarray(products.dot(weight, flat.T).T)
-        if bias is not None:
-            product += bias
+    product = dot(flat, weight.T, bias)
     return product if input.ndim == 2 else product.reshape(*input.shape[:-1], weight.shape[0])
-
-
-def _is_faster_transposed(rows: int, outputs: int, inputs: int) -> bool:
-    """Return whether ``weight @ input.T`` is faster to compute: by 10% to 50%, or twice.
-
-    With few rows, most of the time goes into BLAS packing the second matrix. The result must then
-    be copied, which is negligible for long sums.
-    """
-    if rows < 16:
-        return rows > 1 and outputs >= 512 and inputs >= 128
-    return rows <= 64 and rows < outputs and inputs >= 4 * rows
 
 
 @operation(node="MmBackward0", autocast="lower", complex=True, order="")

@@ -31,7 +31,7 @@ WORDS = {
     2: ("the last two dimensions", "height, width"),
     3: ("the last three dimensions", "depth, height, width"),
 }
-BATCHED_OR_NOT = ("[N, C, {sizes}]", "[C, {sizes}]")  # see core/explanations/expected.py
+BATCHED_OR_NOT = ("[N, C, {sizes}]", "[C, {sizes}]")  # see core/explanations/arguments.py
 
 
 def by_rank(

@@ -9,8 +9,8 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
+from tinynet.core.graph.accumulate_grad import Rows, first_of_each
 from tinynet.core.graph.inplace import wrote
-from tinynet.core.graph.row_sparse import Rows, first_of_each
 from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -19,6 +19,7 @@ from tinynet.core.trace import run_traced, traced, traced_write
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
 from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels.index_sums import add_rows
 from tinynet.kernels.numba import tables
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import to_long
@@ -101,8 +102,7 @@ def summed_rows(
         if 2 * np.count_nonzero(first) > len(index):  # most occur once and need no sum
             table[index[first]] = rows[first]
             index, rows = index[~first], rows[~first]
-    at = (index.reshape(-1, 1).astype(np.int64) * width + np.arange(width)).ravel()
-    np.add.at(table.reshape(-1), at, rows.reshape(-1))  # flat: several times as fast as by rows
+    add_rows(table, index, rows)
     return _weighted(table, indices, padding_idx, scale_grad_by_freq)
 
 

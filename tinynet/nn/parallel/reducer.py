@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.graph.accumulate_grad import sparse
+from tinynet.core.graph.accumulate_grad import Rows, sparse
 from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.node import AccumulateGrad
-from tinynet.core.graph.row_sparse import Rows
 from tinynet.core.modes import mode
 from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap

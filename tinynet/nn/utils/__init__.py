@@ -1,18 +1,25 @@
 """Utilities for parameters and their gradients."""
 
-from tinynet.nn.utils import parametrizations as parametrizations
-from tinynet.nn.utils import parametrize as parametrize
-from tinynet.nn.utils import rnn as rnn
-from tinynet.nn.utils import stateless as stateless
-from tinynet.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
-from tinynet.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
-from tinynet.nn.utils.clip_grad import clip_grad_value_ as clip_grad_value_
-from tinynet.nn.utils.clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
-from tinynet.nn.utils.clip_grad import get_total_norm as get_total_norm
-from tinynet.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
-from tinynet.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
-from tinynet.nn.utils.norm_hooks import remove_spectral_norm as remove_spectral_norm
-from tinynet.nn.utils.norm_hooks import remove_weight_norm as remove_weight_norm
-from tinynet.nn.utils.norm_hooks import spectral_norm as spectral_norm
-from tinynet.nn.utils.norm_hooks import weight_norm as weight_norm
+from typing import TYPE_CHECKING
+
+from tinynet.base.lazy import attach as _attach
 from tinynet.nn.utils.skip_init import skip_init as skip_init
+
+if TYPE_CHECKING:
+    from tinynet.nn.utils import parametrizations as parametrizations
+    from tinynet.nn.utils import parametrize as parametrize
+    from tinynet.nn.utils import rnn as rnn
+    from tinynet.nn.utils import stateless as stateless
+    from tinynet.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
+    from tinynet.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
+    from tinynet.nn.utils.clip_grad import clip_grad_value_ as clip_grad_value_
+    from tinynet.nn.utils.clip_grad import clip_grads_with_norm_ as clip_grads_with_norm_
+    from tinynet.nn.utils.clip_grad import get_total_norm as get_total_norm
+    from tinynet.nn.utils.convert_parameters import parameters_to_vector as parameters_to_vector
+    from tinynet.nn.utils.convert_parameters import vector_to_parameters as vector_to_parameters
+    from tinynet.nn.utils.norm_hooks import remove_spectral_norm as remove_spectral_norm
+    from tinynet.nn.utils.norm_hooks import remove_weight_norm as remove_weight_norm
+    from tinynet.nn.utils.norm_hooks import spectral_norm as spectral_norm
+    from tinynet.nn.utils.norm_hooks import weight_norm as weight_norm
+else:
+    __getattr__, __dir__, __all__ = _attach(__name__)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.core.observers import observable
 from tinynet.core.seams import Recorded
+from tinynet.core.trace import observable
 from tinynet.kernels.threads import fork_safe_lock
 from tinynet.ops.batching.array import BatchedArray, UnbatchableError, is_batched
 from tinynet.ops.batching.families import BORDER, rule_of

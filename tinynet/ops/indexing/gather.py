@@ -15,6 +15,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
+from tinynet.kernels.index_sums import add_rows, from_the_front
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
     EXPECTED,
@@ -25,7 +26,6 @@ from tinynet.ops.arguments import (
     same_dtype,
     to_long,
 )
-from tinynet.ops.indexing.index_sums import add_rows, from_the_front
 from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 
@@ -82,7 +82,10 @@ def _checked(
                 f"Expected index {list(index.shape)} to be no larger than self {list(self.shape)} "
                 f"apart from dimension {axis} and to be no larger size than src {list(source)}"
             )
-    refuse_outside(index, whole[axis], axis)
+    distinct = index
+    if 0 in index.strides:  # expanded
+        distinct = index[tuple(slice(None) if step else slice(1) for step in index.strides)]
+    refuse_outside(distinct, whole[axis], axis)
     return index.reshape(given), axis
 
 

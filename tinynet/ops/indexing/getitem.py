@@ -19,10 +19,10 @@ from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
+from tinynet.kernels.index_sums import add_at
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.fill import zeros_instead
-from tinynet.ops.indexing.index_sums import add_at
 from tinynet.ops.indexing.keys import Indices, parse
 from tinynet.ops.shaping import views
 

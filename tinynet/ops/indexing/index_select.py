@@ -11,6 +11,7 @@ from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.index_sums import add_slices
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
     EXPECTED,
@@ -22,7 +23,6 @@ from tinynet.ops.arguments import (
     to_long,
 )
 from tinynet.ops.indexing.gather import as_source, number_as
-from tinynet.ops.indexing.index_sums import add_slices
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.shaping.views import axis_of
 

@@ -40,6 +40,5 @@ def pick(condition: Any, one: Any, other: Any) -> Array:
     mask, base = condition.view(np.int8).astype(bits), other.view(bits)
     if not other.ndim and not base:  # a positive zero
         return np.multiply(mask, one.view(bits)).view(kind)
-    chosen = np.bitwise_and(one.view(bits) ^ base, np.negative(mask, out=mask))
-    chosen ^= base
-    return chosen.view(kind)
+    np.multiply(one.view(bits) ^ base, mask, out=mask)
+    return np.bitwise_xor(mask, base, out=mask).view(kind)

@@ -13,8 +13,9 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array, DtypeLike
+from tinynet.kernels import threads
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.kernels.sums import row_dots, sums
+from tinynet.kernels.sums import row_dots, row_sums, sums
 from tinynet.ops.arguments import EXPECTED, bad_dim, is_whole, name_of
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.reduction.sums import Dims, axes_of, largest, restore, smallest, sum_dims
@@ -34,34 +35,59 @@ def _floats(name: str, self: Array, dim: int, dtype: Any) -> tuple[Array, int]:
     return self, axis
 
 
-def _below_top(x: Array, axis: int) -> Array:
+def _below_top(x: Array, axis: int, out: Array) -> None:
     """Subtract the maximum along an axis, so that exp cannot overflow."""
-    return x - largest(x, axis=axis, keepdims=True)
+    np.subtract(x, largest(x, axis=axis, keepdims=True), out=out)
 
 
-# Half of exp's range: sums and quotients of the exponentials cannot overflow either.
-SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
-
-
-def _powers(x: Array, axis: int) -> Array:
-    """Return the exponentials, up to a common factor along the axis.
-
-    If no element is far from zero, exp neither overflows nor underflows, which saves the passes
-    that find and subtract the maximum. (The comparison is False for NaN.)
-    """
-    span = SAFE.get(x.dtype, 0.0)
-    if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
-        return np.exp(x)
-    shifted = _below_top(x, axis)
-    return np.exp(shifted, out=shifted)
+def _totals(x: Array, axis: int) -> Array:
+    """Return the sums along an axis, kept with length 1."""
+    if x.size <= _FEW:
+        return np.add.reduce(x, axis=axis, keepdims=True)
+    if x.ndim == 2 and axis == 1:
+        return row_sums(x).astype(x.dtype, copy=False)[:, None]
+    return sums(x, (axis,), True)
 
 
 def _summed_products(a: Array, b: Array, axis: int) -> Array:
     """Return the sums of products along an axis, kept with length 1."""
-    n = a.shape[-1]
-    if axis == a.ndim - 1:
-        return row_dots(a.reshape(-1, n), b.reshape(-1, n)).reshape(*a.shape[:-1], 1)
-    return sums(a * b, (axis,), True)
+    return row_dots(a, b)[:, None] if a.ndim == 2 and axis == 1 else sums(a * b, (axis,), True)
+
+
+# Half of exp's range: sums and quotients of the exponentials cannot overflow either.
+_FEW = 256  # elements: calls cost more than the sums of numpy that rows of more would avoid
+SAFE = {np.dtype(np.float32): 40.0, np.dtype(np.float64): 300.0}
+
+
+def _write_softmax(x: Array, axis: int, out: Array) -> None:
+    """Write the exponentials, divided by their sum.
+
+    If no element is far from zero, exp neither overflows nor underflows, which saves the passes
+    that find and subtract the maximum of each row. (The comparison is False for NaN.)
+    """
+    span = SAFE.get(x.dtype, 0.0)
+    if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
+        np.exp(x, out=out)
+    else:
+        _below_top(x, axis, out)
+        np.exp(out, out=out)
+    np.divide(out, _totals(out, axis), out=out)
+
+
+def _write_softmax_slope(g: Array, y: Array, axis: int, out: Array) -> None:
+    np.subtract(g, _summed_products(g, y, axis), out=out)
+    np.multiply(out, y, out=out)
+
+
+def _write_log_softmax(x: Array, axis: int, out: Array) -> None:
+    _below_top(x, axis, out)
+    np.subtract(out, np.log(_totals(np.exp(out), axis)), out=out)
+
+
+def _write_log_softmax_slope(g: Array, y: Array, axis: int, out: Array) -> None:
+    np.exp(y, out=out)
+    np.multiply(out, _totals(g, axis), out=out)
+    np.subtract(g, out, out=out)
 
 
 @special()
@@ -85,9 +111,11 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
-    powers = _powers(x, axis)
-    powers /= sums(powers, (axis,), True)
-    return powers
+    if x.size <= _FEW:
+        out = np.empty(x.shape, x.dtype)
+        _write_softmax(x, axis, out)
+        return out
+    return threads.row_blocks(_write_softmax, x, axis=axis)
 
 
 @operation(node="SoftmaxBackwardDataBackward0")
@@ -98,9 +126,7 @@ def softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return result * (self - self * result)
-    slope = self - _summed_products(self, result, axis)
-    slope *= result
-    return slope
+    return threads.row_blocks(_write_softmax_slope, self, result, axis=axis)
 
 
 softmax.grad(self=lambda g, result, dim: softmax_backward(g, result, dim))
@@ -133,9 +159,7 @@ def log_softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(log_softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x
-    shifted = _below_top(x, axis)
-    shifted -= np.log(sums(np.exp(shifted), (axis,), True))
-    return shifted
+    return threads.row_blocks(_write_log_softmax, x, axis=axis)
 
 
 @operation(node="LogSoftmaxBackwardDataBackward0")
@@ -146,9 +170,7 @@ def log_softmax_backward(self: Array, result: Array, /, dim: int) -> Array:
         return in_single(log_softmax_backward, self, result, axis)
     if self.ndim == 0 or self.size == 0:
         return self - np.exp(result) * self
-    slope = np.exp(result)
-    slope *= sums(self, (axis,), True)
-    return np.subtract(self, slope, out=slope)
+    return threads.row_blocks(_write_log_softmax_slope, self, result, axis=axis)
 
 
 log_softmax.grad(self=lambda g, result, dim: log_softmax_backward(g, result, dim))

@@ -57,7 +57,7 @@ def axes_of(dim: Dims, ndim: int, function: str = "", overloaded: bool = True) -
     if not isinstance(dim, (tuple, list)):
         if not is_whole(dim):
             raise bad_dim(function, dim, overloaded=overloaded)
-        return (axis_of(dim, ndim),) if ndim else ()
+        return (axis_of(dim, ndim),) if ndim else ()  # type: ignore[arg-type]  # an integer tensor
     axes = [axis_of(d, ndim) for d in dim] or list(range(ndim))
     if len(set(axes)) != len(axes):
         double = next(a for a in axes if axes.count(a) > 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from tinynet import dtypes
 from tinynet.core.declaration.operation import composite
@@ -164,9 +165,10 @@ def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """
     if dim is None:
         return views.squeeze_all.function(self)
-    if is_whole(dim):
-        return views.squeeze_dim.function(self, dim)
-    return views.squeeze_dims.function(self, tuple(dim))
+    given: Any = dim
+    if is_whole(given):
+        return views.squeeze_dim.function(self, given)
+    return views.squeeze_dims.function(self, tuple(given))
 
 
 @copied("tn.expand_copy(x, (2, 2))", [[1.0, 2.0], [1.0, 2.0]])

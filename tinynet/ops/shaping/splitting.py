@@ -73,29 +73,31 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
     """
     n = _length(self, "split", dim)
     axis = axis_of(dim, self._array.ndim)
-    if is_whole(split_size):
-        split_size = int(split_size)
-        if split_size < 0:
+    given: Any = split_size
+    if is_whole(given):
+        size = int(given)
+        if size < 0:
             raise RuntimeError(
-                f"split expects split_size be non-negative, but got split_size={split_size}"
+                f"split expects split_size be non-negative, but got split_size={size}"
             )
-        if split_size == 0 and n:
+        if size == 0 and n:
             raise RuntimeError(
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
             )
-        starts = [*range(0, n, split_size or 1), n] if n else [0, 0]
+        starts = [*range(0, n, size or 1), n] if n else [0, 0]
         return views.split_at.function(self, tuple(starts), axis)
-    if any(size < 0 for size in split_size):
+    sizes: list[int] = list(given)
+    if any(size < 0 for size in sizes):
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
-            f"split_sizes={list(split_size)}"
+            f"split_sizes={sizes}"
         )
-    if sum(split_size) != n:
+    if sum(sizes) != n:
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
-            f"at dimension {dim}), but got split_sizes={list(split_size)}"
+            f"at dimension {dim}), but got split_sizes={sizes}"
         )
-    starts = [0, *itertools.accumulate(split_size)]
+    starts = [0, *itertools.accumulate(sizes)]
     return views.split_in_sizes.function(self, tuple(starts), axis)
 
 

@@ -47,11 +47,10 @@ from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, unknown_event
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.loop.splits import state_learned
 from tinynet.train.metrics.criterion import SETS
-from tinynet.train.metrics.own import Own
+from tinynet.train.metrics.registry import Own
 from tinynet.train.step.method import Method
 from tinynet.train.step.seeds import derive, isolated, seed_all
-from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Loss, Updater
+from tinynet.train.step.task import Loss, Updater, shape_of
 
 UNSCALED = (nn.PoissonNLLLoss, nn.BCELoss, nn.BCEWithLogitsLoss)
 """Losses of counts and of labels."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,13 @@ from tinynet import exchange, nn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.base.problems import UsageError, did_you_mean, few_of
 
-WEIGHT_FILES: dict[str, Callable[[Any], Any]] = {
-    ".safetensors": exchange.load_file,
-    ".pt": exchange.load_pytorch,
-    ".pth": exchange.load_pytorch,
-    ".npz": exchange.load,
+WEIGHT_FILES = {
+    ".safetensors": "load_file",
+    ".pt": "load_pytorch",
+    ".pth": "load_pytorch",
+    ".npz": "load",
 }
-"""The function that reads weights, for each file extension."""
+"""The function of `exchange` that reads weights, for each file extension."""
 
 _INSIDE = ("state_dict", "model_state_dict", "model")
 """The names under which checkpoints have a state_dict."""
@@ -30,7 +30,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         UsageError: the file cannot be read, or has no state_dict.
     """
     try:
-        content = WEIGHT_FILES[path.suffix](path)
+        content = getattr(exchange, WEIGHT_FILES[path.suffix])(path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
     except (exchange.ExchangeError, exchange.UnsafeError) as error:

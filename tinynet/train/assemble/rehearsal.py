@@ -10,17 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tinynet import board, nn
+from tinynet import board, capture, nn
 from tinynet.board.graphs.snapshot import preserved
-from tinynet.capture.compiled import CompileError
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.assemble.optimizers import updaters_for
 from tinynet.train.base.problems import UsageError, in_users_code
 from tinynet.train.loop.fit import Batches, Steps, evaluate, fit
 from tinynet.train.step.method import Batch
 from tinynet.train.step.seeds import undisturbed
-from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Task, Updater, as_evaluated
+from tinynet.train.step.task import Task, Updater, as_evaluated, shape_of
 
 
 @dataclass
@@ -95,7 +93,7 @@ class Rehearsal:
         """Turn an error into a `UsageError` with the shapes of a batch: the parts do not fit."""
         try:
             yield
-        except CompileError:  # the step ran
+        except capture.CompileError:  # the step ran
             raise
         except Exception as error:
             inputs, targets = map(shape_of, batch)

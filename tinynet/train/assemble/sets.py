@@ -45,7 +45,7 @@ from tinynet.train.loop.splits import (
 )
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.step.seeds import derive
-from tinynet.train.step.targets import InputsAsTargets
+from tinynet.train.step.task import InputsAsTargets
 
 # ---- partition ----------------------------------------------------------------------------------
 # How a config divides the examples of a run into training, validation and test.

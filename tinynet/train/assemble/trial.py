@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Callable
-from typing import Any
 
-from tinynet import board, capture, nn
-from tinynet.board.graphs.collection import Graphs
-from tinynet.capture.compiled import CAPTURES, CompileError
-from tinynet.capture.graph import program_graph
+from tinynet import board, nn
 from tinynet.train.assemble.build import Parts
 from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse
 from tinynet.train.assemble.rehearsal import rehearsal
@@ -25,12 +20,10 @@ from tinynet.train.base.problems import (
     one_of,
 )
 from tinynet.train.config.signatures import construct
-from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.metrics.metric import UnsuitableError
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.method import Batch
-from tinynet.train.step.targets import shape_of
-from tinynet.train.step.task import Task
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.task import Task, as_evaluated, shape_of
 
 _REPEATS = 9
 _SPARE = 0.25e9
@@ -92,44 +85,6 @@ def _spare(recording: board.Recording, parts: Parts) -> int:
     steps = len(parts.train_batches) * parts.config.run.epochs / parts.config.optimizer.accumulate
     affordable = max(_SPARE, steps * work / 200)
     return max(1, min(_REPEATS, int(affordable / work - 1) // 2))
-
-
-def compiled_trial(parts: Parts) -> Graphs:
-    """Capture the training step of a copy of the model; return the graphs of its programs.
-
-    Raises:
-        UsageError: if the step fails, or cannot be captured; the message has the reason.
-    """
-    config = parts.config
-    calls: dict[str, tuple[Any, tuple[Any, ...]]] = {}
-
-    def compiler(function: Callable[..., Any]) -> Callable[..., Any]:
-        compiled = capture.compile(function, fullgraph=True)
-
-        def run(function: Callable[..., Any], *args: Any) -> Any:
-            calls[function.__name__] = compiled, (function, *args)
-            return compiled(function, *args)
-
-        return run
-
-    with rehearsal(parts) as tried:
-        task = tried.task(strict=True, compile=compiler)
-        try:
-            with tried.fitting(tried.batch):
-                for _ in range(CAPTURES):
-                    parts.method.step(task)
-        except CompileError as error:
-            raise UsageError(f"{config.origin('model.type')}: {error}") from None
-        programs = {
-            name: program_graph(compiled, args, {}, [tried.model])
-            for name, (compiled, args) in calls.items()
-        }
-    if not programs:
-        place = config.origin("method.type")
-        raise UsageError(f"{place}: nothing in a step of this method is compiled")
-    graphs = Graphs()
-    graphs.add(programs if len(programs) > 1 else {"program": [*programs.values()][0]})
-    return graphs
 
 
 def try_schedules(parts: Parts) -> None:

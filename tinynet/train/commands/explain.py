@@ -9,7 +9,7 @@ from tinynet.base.invocation import command
 from tinynet.core.explanations import all_pages, explain, topics
 from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import UsageError
-from tinynet.train.base.table import aligned
+from tinynet.train.base.terminal import aligned
 from tinynet.train.commands.options import argument, declare, run_place
 from tinynet.train.config.reference import explain_key, known_keys
 from tinynet.train.diagnose.explanation import explain_run, is_explained, list_runs

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from tinynet.base.invocation import command, shown
 from tinynet.train.base.problems import UsageError
-from tinynet.train.base.table import aligned
-from tinynet.train.base.terminal import line_columns
+from tinynet.train.base.terminal import aligned, line_columns
 from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config

@@ -24,7 +24,7 @@ from tinynet.train.outputs import pictures
 from tinynet.train.prediction.answers import prompts_of
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import load_run
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import shape_of
 from tinynet.train.store.state import moment_of
 
 START = "\n"

@@ -6,7 +6,7 @@ import argparse
 
 from tinynet.base.invocation import command
 from tinynet.train.base.problems import UsageError, did_you_mean, one_of
-from tinynet.train.base.table import aligned
+from tinynet.train.base.terminal import aligned
 from tinynet.train.commands.options import argument, declare
 from tinynet.train.config.reference import KINDS, list_types
 from tinynet.train.metrics.registry import METRICS

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tinynet.train import prediction
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder, latest_run
 from tinynet.train.config.sections import RunSection, settings
-from tinynet.train.prediction.answers import Writing
 from tinynet.train.run.result import Result
 
 # ---- declaring ----------------------------------------------------------------------------------
@@ -188,10 +188,10 @@ WRITING = (
 """The options of a text that a language model writes."""
 
 
-def writing_of(arguments: argparse.Namespace) -> Writing:
+def writing_of(arguments: argparse.Namespace) -> prediction.Writing:
     """Return the options of `WRITING`."""
     given = arguments.length, arguments.temperature, arguments.top_k, arguments.seed
-    return Writing(*given)
+    return prediction.Writing(*given)
 
 
 def jobs(what: str) -> Argument:

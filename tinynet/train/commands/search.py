@@ -11,7 +11,7 @@ from tinynet.base.invocation import command, shown
 from tinynet.core.printing import quantity
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import new_folder
-from tinynet.train.base.table import aligned, write_csv
+from tinynet.train.base.terminal import aligned, write_csv
 from tinynet.train.base.writing import locked
 from tinynet.train.commands.options import (
     OPTIONAL_CONFIG,
@@ -39,7 +39,7 @@ from tinynet.train.study.search import (
     open_search,
     results_of,
     run_search,
-    table,
+    search_table,
     write_results,
 )
 from tinynet.train.study.space import probes
@@ -128,7 +128,7 @@ def run_command(arguments: argparse.Namespace) -> int:
             own = search, study, arguments.jobs, progress.ended, progress.watch
             stopped_by = run_search(*own)
         results = results_of(search, study, is_complete=stopped_by is None)
-    path = write_csv(search.folder / "results.csv", table(results))
+    path = write_csv(search.folder / "results.csv", search_table(results))
     write_results(search.folder, results)
     if stopped_by is None:
         pages = _report(search, results)
@@ -215,7 +215,7 @@ def _report(search: Search, results: Results) -> list[str]:
 
 
 def _print_results(search: Search, results: Results, files: Sequence[str]) -> None:
-    print("", *aligned(table(results, _MOST)), sep="\n")
+    print("", *aligned(search_table(results, _MOST)), sep="\n")
     counts = [(results.count(status), status) for status in ("finished", "pruned", "failed")]
     print("", ", ".join(f"{count} {status}" for count, status in counts if count), sep="\n")
     if (best := results.best) is not None and best.figure is not None:

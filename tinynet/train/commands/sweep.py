@@ -12,7 +12,7 @@ from tinynet.base.invocation import command, shown
 from tinynet.core.printing import quantity
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import new_folder
-from tinynet.train.base.table import aligned, write_csv
+from tinynet.train.base.terminal import aligned, write_csv
 from tinynet.train.commands.options import (
     OPTIONAL_CONFIG,
     Argument,
@@ -38,7 +38,7 @@ from tinynet.train.study.sweep import (
     open_sweep,
     over_seeds,
     run_all,
-    table,
+    sweep_table,
 )
 from tinynet.train.study.watching import Watch, ended_line, values_of
 
@@ -131,7 +131,7 @@ def _run(arguments: argparse.Namespace, kind: Kind, places: Places) -> int:
     again = kind.name, "--resume", sweep.folder
     with resumable(*again), contextlib.closing(watch):
         outcomes, stopped_by = run_all(sweep, places, report, watch)
-    rows = table(sweep, outcomes)
+    rows = sweep_table(sweep, outcomes)
     path = write_csv(sweep.folder / "results.csv", rows)
     pages = _report(sweep)
     if not arguments.json:

@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.train.base.problems import ConfigError, TrainError, in_users_code
-from tinynet.train.commands import evaluate, predict, report
+from tinynet.train.commands.evaluate import run_command as evaluate_command
 from tinynet.train.commands.options import CONFIG, SET, Command, argument, declare, full_keys
+from tinynet.train.commands.predict import run_command as predict_command
+from tinynet.train.commands.report import run_command as report_command
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.run.resuming import resume
@@ -71,9 +73,9 @@ def _steps(path: str, given: list[str]) -> int:
         return 1
     steps: dict[str, Callable[[], Any]] = {
         "resume from the checkpoint": lambda: resume(folder, {"run.epochs": 2}, quiet=True),
-        "evaluate the checkpoint": lambda: _first_line(evaluate.run_command, str(folder)),
-        "predict": lambda: _first_line(predict.run_command, str(folder), "--count", "1"),
-        "write the report": lambda: bool(_first_line(report.run_command, str(folder))),
+        "evaluate the checkpoint": lambda: _first_line(evaluate_command, str(folder)),
+        "predict": lambda: _first_line(predict_command, str(folder), "--count", "1"),
+        "write the report": lambda: bool(_first_line(report_command, str(folder))),
     }
     failed = [name for name, step in steps.items() if _attempt(name, step) is None]
     print(f"failed: {', '.join(failed)}" if failed else "everything works; nothing was kept")

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isclass
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from tinynet import data, nn, optim
 from tinynet.base.invocation import command
-from tinynet.base.lazy import members
+from tinynet.base.lazy import find, members
 from tinynet.data.transforms.mixtures import Mixture
 from tinynet.optim import lr_scheduler
 from tinynet.optim.lr_scheduler import ReduceLROnPlateau
 from tinynet.train import exhibits, models, trackers
 from tinynet.train.base.problems import few_of, one_of
-from tinynet.train.base.toml_text import dotted
 from tinynet.train.config.coercion import accepts_functions, takes_one_function
-from tinynet.train.config.document import KeyPath
+from tinynet.train.config.document import KeyPath, dotted
 from tinynet.train.config.rules import METRIC_LIST, refusal_of
 from tinynet.train.config.sections import EvaluationSection, ScheduleSection
 from tinynet.train.config.signatures import Component, signature_of
 from tinynet.train.loop.callback import EVENTS, is_callback
-from tinynet.train.metrics.own import is_higher_better, is_metric, name_of
-from tinynet.train.metrics.registry import find_metric
-from tinynet.train.step.adversarial import Adversarial
-from tinynet.train.step.method import Method, Supervised
+from tinynet.train.metrics.registry import find_metric, is_higher_better, is_metric, name_of
+from tinynet.train.step.method import Adversarial, Method, Supervised
 from tinynet.train.trackers.tracking import is_tracker
 
 # ---- metric list --------------------------------------------------------------------------------
@@ -147,7 +146,7 @@ class Family:
     fits: Callable[[Any], bool]
     """Whether an object belongs to the family."""
 
-    names: Callable[[], dict[str, Callable[..., Any]]]
+    names: Callable[[], Mapping[str, Callable[..., Any]]]
     """The built-in types by name."""
 
     given: str | None = None
@@ -180,20 +179,50 @@ class Family:
         return self.given if self.given in inspect.signature(target).parameters else ""
 
 
+class _Types(Mapping[str, Callable[..., Any]]):
+    """The types in a module by their public names; a look-up loads no other type.
+
+    Args:
+        module: the module.
+        keep: whether an object is one of the types.
+    """
+
+    def __init__(self, module: ModuleType, keep: Callable[[Any], bool]) -> None:
+        self._module, self._keep = module, keep
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        found = find(self._module, name)
+        if name.startswith("_") or not self._keep(found):
+            raise KeyError(name)
+        return cast(Callable[..., Any], found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @functools.cached_property
+    def _all(self) -> list[str]:
+        named = members(self._module).items()
+        return [name for name, value in named if name[0] != "_" and self._keep(value)]
+
+
 def _classes(
     module: ModuleType, base: type, keep: Callable[[type], bool] = lambda cls: True
-) -> dict[str, Callable[..., Any]]:
+) -> Mapping[str, Callable[..., Any]]:
     """Return the public subclasses of `base` in a module that accept keyword arguments."""
-    return {
-        name: cls
-        for name, cls in members(module).items()
-        if inspect.isclass(cls)
-        and issubclass(cls, base)
-        and cls is not base
-        and not name.startswith("_")
-        and keep(cls)
-        and not _takes_objects_only(cls)
-    }
+
+    def fits(cls: Any) -> bool:
+        return (
+            inspect.isclass(cls)
+            and issubclass(cls, base)
+            and cls is not base
+            and keep(cls)
+            and not _takes_objects_only(cls)
+        )
+
+    return _Types(module, fits)
 
 
 def _takes_objects_only(cls: type) -> bool:
@@ -225,14 +254,27 @@ def _steps_alone(cls: type[optim.Optimizer]) -> bool:
     return all(p.default is not p.empty for p in parameters)
 
 
-def _models() -> dict[str, Callable[..., Any]]:
-    functions = {name: f for name, f in vars(models).items() if inspect.isfunction(f)}
-    classes = [_classes(m, nn.Module, lambda cls: not _is_loss(cls)) for m in (models, nn)]
-    return {**functions, **classes[0], **classes[1]}
+def _merged(*maps: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return mappings as one: the first has priority, and the last one's types come first."""
+    return ChainMap(*maps)  # type: ignore[arg-type]  # they are only read
 
 
-def _losses() -> dict[str, Callable[..., Any]]:
-    return _classes(nn, nn.Module, _is_loss) | _classes(models, nn.Module, _is_loss)
+def _models() -> Mapping[str, Callable[..., Any]]:
+    own, layers = (_classes(m, nn.Module, lambda cls: not _is_loss(cls)) for m in (models, nn))
+    return _merged(layers, own, _Types(models, _is_model_function))
+
+
+def _is_model_function(value: Any) -> bool:
+    return inspect.isfunction(value) and value.__module__.startswith(models.__name__)
+
+
+def _losses() -> Mapping[str, Callable[..., Any]]:
+    return _merged(*(_classes(m, nn.Module, _is_loss) for m in (models, nn)))
+
+
+def _schedules() -> Mapping[str, Callable[..., Any]]:
+    averaging = _classes(optim.swa_utils, lr_scheduler.LRScheduler)
+    return _merged(averaging, _classes(lr_scheduler, lr_scheduler.LRScheduler))
 
 
 def _is_data(built: Any) -> bool:
@@ -283,10 +325,7 @@ FAMILIES = {
             "schedule",
             "a schedule",
             _is_a(lr_scheduler.LRScheduler),
-            lambda: {
-                **_classes(lr_scheduler, lr_scheduler.LRScheduler),
-                "SWALR": optim.swa_utils.SWALR,
-            },
+            _schedules,
             given="optimizer",
             rates=True,
             nests=True,

@@ -22,8 +22,7 @@ from typing import Any
 
 from tinynet.core.explanations.arguments import nearest
 from tinynet.train.base.problems import ConfigError, Origin, Problem, did_you_mean
-from tinynet.train.base.toml_text import dotted
-from tinynet.train.config.document import KeyPath, Source, read_toml, split_key
+from tinynet.train.config.document import KeyPath, Source, dotted, read_toml, split_key
 from tinynet.train.config.sections import NAMED, SECTIONS, settings
 
 _BASE, _WITHOUT = "base", "without"

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tinynet.base.invocation import command
-from tinynet.train.base.toml_text import toml_value
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family
+from tinynet.train.config.document import toml_value
 from tinynet.train.config.sections import SECTIONS, Config, field_docs, settings
 from tinynet.train.config.signatures import Parameter, signature_of
 from tinynet.train.config.values import text_of

@@ -17,7 +17,6 @@ from tinynet.train.base.problems import (
     one_of,
     sentence,
 )
-from tinynet.train.base.toml_text import dotted, toml_value
 from tinynet.train.config import components, short_forms
 from tinynet.train.config.coercion import (
     MismatchError,
@@ -29,7 +28,7 @@ from tinynet.train.config.coercion import (
     is_mapping,
 )
 from tinynet.train.config.components import EVERY, FAMILIES, OWN_METRIC, Family, composed, inside
-from tinynet.train.config.document import KeyPath, Source, override
+from tinynet.train.config.document import KeyPath, Source, dotted, override, toml_value
 from tinynet.train.config.inheritance import read_with_bases
 from tinynet.train.config.rules import follows_run, not_sensible, not_usable, or_share, refusal_of
 from tinynet.train.config.sections import (

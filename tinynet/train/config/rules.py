@@ -11,6 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from tinynet.kernels.numba import compiler
 from tinynet.train.base.problems import did_you_mean
 from tinynet.train.metrics.registry import METRICS, find_metric
 
@@ -108,6 +109,11 @@ FIGURE = {
     "is_figure": True,  # those of the user's metrics are possible, too
 }
 NOT_NEGATIVE = must("not be negative", lambda value: value >= 0)
+NUMBA = must(f"be false: {compiler.missing()}", lambda value: not value or compiler.is_available())
+NUMBA_OR_BOOL = must(
+    f"be true or false: {compiler.missing()}",
+    lambda value: isinstance(value, bool) or compiler.is_available(),
+)
 VALIDATION = {
     **must(
         "be from 0 to less than 1, or a data set (a table with a type)",

@@ -15,9 +15,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from tinynet.kernels.numba import compiler
 from tinynet.train.base.problems import Origin
-from tinynet.train.base.toml_text import dotted
+from tinynet.train.config.document import dotted
 from tinynet.train.config.rules import (
     AMOUNT,
     DURATION,
@@ -25,6 +24,8 @@ from tinynet.train.config.rules import (
     FOLDER_NAME,
     METRIC_LIST,
     NOT_NEGATIVE,
+    NUMBA,
+    NUMBA_OR_BOOL,
     POSITIVE,
     RATES,
     VALIDATION,
@@ -358,12 +359,7 @@ class RunSection:
     init_skip: tuple[str, ...] = ()
     """Parameters and buffers that `init_from` does not load: names, or such as `"head.*"`."""
 
-    numba: bool = field(
-        default=False,
-        metadata=must(
-            f"be false: {compiler.missing()}", lambda value: not value or compiler.is_available()
-        ),
-    )
+    numba: bool = field(default=False, metadata=NUMBA)
     """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
 
     threads: int | Literal["auto"] = field(
@@ -379,10 +375,14 @@ class RunSection:
     trackers: tuple[Component, ...] = field(default=(), metadata={"family": "tracker"})
     """Experiment trackers that get the figures of the run, as TensorBoard does: MLflow, Wandb."""
 
-    compile: bool = False
+    compile: bool | Literal["numba"] = field(default=False, metadata=NUMBA_OR_BOOL)
     """Whether to capture the training step and the evaluation with `tinynet.compile`, and replay
-    them: faster, and the same to the bit. What cannot be captured runs as always, with a
-    warning."""
+    them: faster, and the same to the bit. What cannot be captured runs as always, with a warning.
+    `"numba"`: steps are native once another process has compiled them; the last bits differ."""
+
+    native_from: tuple[int, ...] = ()
+    """With `compile = "numba"`, the replays from which each program is native (0: none is), as
+    `run.json` notes them: they repeat a run to the bit. Empty: as soon as it is compiled."""
 
     hints: bool = True
     """Whether to warn about mistakes that raise no error but keep a model from learning, such as a

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.train.base.problems import has_users_frames, in_users_code, is_from_users_file
-from tinynet.train.base.toml_text import toml_value
 from tinynet.train.config.coercion import accepts_paths, declared_type
+from tinynet.train.config.document import toml_value
 
 _EMPTY = inspect.Parameter.empty
 _NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

@@ -16,8 +16,7 @@ from typing import Any
 
 from tinynet.train.base.checkpoint_file import sha256
 from tinynet.train.base.reading import read_bytes
-from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.run_record import read_record
+from tinynet.train.base.run_folder import RunFolder, read_record
 
 FOLDER = "sources"
 

@@ -10,8 +10,7 @@ import dataclasses
 import itertools
 from typing import Any
 
-from tinynet.train.base.toml_text import dotted, toml_value
-from tinynet.train.config.document import assignment, split_key, toml_or_text
+from tinynet.train.config.document import assignment, dotted, split_key, toml_or_text, toml_value
 from tinynet.train.config.signatures import Component
 
 DEFAULT = "default"

@@ -22,8 +22,7 @@ from tinynet.train.assemble.build import Parts
 from tinynet.train.base.checkpoint_file import sha256
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.reading import read_bytes, read_rows
-from tinynet.train.base.run_folder import RunFolder, StorageWarning
-from tinynet.train.base.run_record import is_damaged, read_record
+from tinynet.train.base.run_folder import RunFolder, StorageWarning, is_damaged, read_record
 from tinynet.train.config.sources import StandIns, altered, source_copies, stand_ins
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import is_test

@@ -28,7 +28,7 @@ from tinynet.train.incidents.post_mortem import original
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.step.seeds import undisturbed
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import shape_of
 
 SECONDS = 2.0
 """The time limit for one data set."""

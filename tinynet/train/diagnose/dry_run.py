@@ -20,7 +20,7 @@ from tinynet.train.base.problems import TrainError
 from tinynet.train.config.rules import seconds_of
 from tinynet.train.diagnose.data_check import check_data
 from tinynet.train.observe.summary import ModuleRow, bytes_of, module_rows, weight_bytes
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import shape_of
 
 # ---- profiling ----------------------------------------------------------------------------------
 # The time and memory of training steps by module and by source line (``tinynet profile``).

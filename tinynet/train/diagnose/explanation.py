@@ -15,9 +15,8 @@ from tinynet.train.assemble.limits import MAX_STEPS, MAX_TIME, PRUNED
 from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_last_row
-from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
-from tinynet.train.base.run_record import parse_record
-from tinynet.train.base.table import aligned
+from tinynet.train.base.run_folder import RunFolder, no_run, parse_record, runs_in
+from tinynet.train.base.terminal import aligned
 from tinynet.train.diagnose.changes import run_damage
 from tinynet.train.incidents.post_mortem import REPORT, Report, read_report
 from tinynet.train.metrics.criterion import (

@@ -10,8 +10,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.assemble.build import Parts, build
 from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.base.problems import TrainError, UsageError
-from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.run_record import read_record
+from tinynet.train.base.run_folder import RunFolder, read_record
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sources import stand_ins
 from tinynet.train.diagnose.explanation import post_mortems
@@ -19,8 +18,7 @@ from tinynet.train.incidents.guard import loss_of
 from tinynet.train.incidents.post_mortem import REPORT, STATE, Failure, PostMortem, investigate
 from tinynet.train.incidents.snapshot import Snapshot
 from tinynet.train.step import seeds
-from tinynet.train.step.nonfinite import Place
-from tinynet.train.step.task import Task
+from tinynet.train.step.task import Place, Task
 
 
 def replayed(path: Path) -> str:

@@ -26,8 +26,7 @@ from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import Node
 from tinynet.core.modes import mode
-from tinynet.core.module_scope import path_of
-from tinynet.core.observers import observing
+from tinynet.core.trace import observing, path_of
 from tinynet.dtypes import Array
 from tinynet.train.incidents.suspects import (
     FINITE,

@@ -10,7 +10,7 @@ from tinynet import nn
 from tinynet.dtypes import Array
 from tinynet.train.incidents.post_mortem import Failure, investigate
 from tinynet.train.incidents.snapshot import Snapshot
-from tinynet.train.step.nonfinite import NonFiniteError, Place, RankError
+from tinynet.train.step.task import NonFiniteError, Place, RankError
 
 Skip = Callable[[NonFiniteError], bool]
 """A function of the error of a failed step that returns whether to skip the step."""

@@ -22,8 +22,8 @@ from tinynet.dtypes import Array
 from tinynet.errors import TrainingWarning, more
 from tinynet.nn import functional as F
 from tinynet.train.incidents.suspects import LARGE
+from tinynet.train.step.epoch import Step
 from tinynet.train.step.method import Batch, Method
-from tinynet.train.step.steps import Step
 from tinynet.train.step.task import Loss, Updater
 
 _LOOKS = 20  # the first steps of a training, and steps of an epoch, to look at

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Literal, Protocol
 
 from tinynet import capture, nn
-from tinynet.capture.compiled import Compiled, CompileWarning
 from tinynet.core.callsite import warn
 from tinynet.data.loading.seeding import mix
 from tinynet.optim import Optimizer
@@ -21,16 +20,15 @@ from tinynet.train.incidents.guard import Guard, Skip
 from tinynet.train.incidents.silent import Hints
 from tinynet.train.loop.callback import Callbacks
 from tinynet.train.loop.splits import Validation, held_out
-from tinynet.train.metrics.own import Own
+from tinynet.train.metrics.registry import Own
+from tinynet.train.step.epoch import Step as Step
+from tinynet.train.step.epoch import Steps as Steps
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.method import Batch, Method, Supervised
-from tinynet.train.step.nonfinite import NonFiniteError as NonFiniteError
-from tinynet.train.step.nonfinite import Place
 from tinynet.train.step.ranks import Apart, Ranks, seeds_of
-from tinynet.train.step.steps import Step as Step
-from tinynet.train.step.steps import Steps as Steps
-from tinynet.train.step.task import Loss, Schedule, Task, Updater
+from tinynet.train.step.task import Loss, Place, Schedule, Task, Updater
+from tinynet.train.step.task import NonFiniteError as NonFiniteError
 from tinynet.train.step.task import as_evaluated as as_evaluated
-from tinynet.train.step.totals import Totals
 
 
 class Batches(Protocol):
@@ -216,12 +214,13 @@ def _take_step(task: Task, method: Method, guard: Guard, is_first: bool) -> Step
 
 def _warn_unless_run(task: Task, method: Method) -> None:
     """Warn if a compiled step has captured nothing."""
-    if isinstance(task.compiled, Compiled) and not any(task.compiled.calls()):
+    compiled = task.compiled
+    if compiled and isinstance(compiled, capture.Compiled) and not any(compiled.calls()):
         warn(
             f"the steps of the method {type(method).__name__} run eagerly: nothing in them is "
             "compiled.\n  to fix it: hand what computes on tensors to `task.run`, as `Supervised` "
             "does",
-            CompileWarning,
+            capture.CompileWarning,
         )
 
 

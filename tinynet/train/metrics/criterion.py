@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tinynet.train.metrics.own import is_higher_better
+from tinynet.train.metrics.registry import is_higher_better
 
 SETS = {"training": "train", "validation": "val", "test": "test"}
 """The data sets of a run, and how their figures are called: ``val/loss``."""

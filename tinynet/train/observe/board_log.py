@@ -14,10 +14,11 @@ from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.config.sections import Config
 from tinynet.train.loop.callback import Callback, Moment
-from tinynet.train.loop.fit import Step, as_evaluated
+from tinynet.train.loop.fit import Step
 from tinynet.train.metrics.criterion import epoch_figures, figures_on, step_figures
 from tinynet.train.outputs import pictures
 from tinynet.train.outputs.predictions import are_classes, confusion_table, rows_of, table_of
+from tinynet.train.step.task import as_evaluated
 from tinynet.train.trackers.tracking import Point, Tracking
 
 

@@ -18,8 +18,8 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import get_default_dtype, int64
 from tinynet.nn.parameter import is_lazy
-from tinynet.train.base.table import aligned
-from tinynet.train.step.targets import shape_of
+from tinynet.train.base.terminal import aligned
+from tinynet.train.step.task import shape_of
 
 _MOST_ROWS = 60
 _MOST_SIZES = 4  # inputs whose dtypes are tried

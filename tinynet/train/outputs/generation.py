@@ -13,8 +13,7 @@ from tinynet.nn import functional as F
 from tinynet.ops.creation.constructors import tensor
 from tinynet.ops.creation.random import multinomial
 from tinynet.ops.shaping.joining import cat
-from tinynet.train.loop.fit import as_evaluated
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import as_evaluated, shape_of
 
 Advance = Callable[[Tensor, Any], tuple[Tensor, Any]]
 """From new tokens and a state to the scores of the next token, and the next state."""

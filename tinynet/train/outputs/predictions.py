@@ -12,7 +12,7 @@ from tinynet.data import Tokenizer
 from tinynet.dtypes import Array
 from tinynet.train.base.problems import UsageError
 from tinynet.train.metrics.metric import UnsuitableError, classes_of
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import shape_of
 
 Row = dict[str, Any]
 """``class``, ``probability`` and perhaps ``label`` (the name of the class), or ``classes`` (of a

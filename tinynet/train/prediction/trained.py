@@ -23,11 +23,10 @@ from tinynet.train.base.problems import TrainError, UsageError, in_users_code
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import built
 from tinynet.train.config.user_code import on_path
-from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.loop.source import class_names, dataset_attribute
 from tinynet.train.outputs.predictions import Row, are_classes, differences, labelled, rows_of
 from tinynet.train.prediction.images import MEASURED, ImageReader, shape_of_images
-from tinynet.train.step.targets import shape_of
+from tinynet.train.step.task import as_evaluated, shape_of
 
 
 @dataclass(frozen=True)

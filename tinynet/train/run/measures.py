@@ -15,9 +15,9 @@ from tinynet.train.assemble.best import Best
 from tinynet.train.assemble.build import Parts
 from tinynet.train.loop.fit import evaluate_into
 from tinynet.train.run.compilation import Compilation
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import Updater
-from tinynet.train.step.totals import Totals
 
 # ---- norms --------------------------------------------------------------------------------------
 # The norms of gradients and weights, for the log.

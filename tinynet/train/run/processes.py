@@ -20,8 +20,8 @@ from tinynet.distributed.process_group import world
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.config.sections import Config
-from tinynet.train.step.nonfinite import RankError
 from tinynet.train.step.ranks import Ranks
+from tinynet.train.step.task import RankError
 
 
 @contextlib.contextmanager

@@ -20,11 +20,9 @@ from tinynet.train.assemble.optimizers import PlateauSchedule
 from tinynet.train.assemble.trial import trial, try_schedules
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.reading import read_text
-from tinynet.train.base.run_folder import RunFolder, StorageWarning, no_run
-from tinynet.train.base.run_record import read_record, seconds_of
-from tinynet.train.base.toml_text import dotted
+from tinynet.train.base.run_folder import RunFolder, StorageWarning, no_run, read_record, seconds_of
 from tinynet.train.base.writing import locked, move, remove_leftovers
-from tinynet.train.config.document import parse
+from tinynet.train.config.document import dotted, parse
 from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve
 from tinynet.train.config.rules import MOST

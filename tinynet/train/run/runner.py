@@ -11,6 +11,7 @@ from tinynet import nn
 from tinynet.base.invocation import command, is_wrapped, python, shown
 from tinynet.core.printing import quantity
 from tinynet.data import Tokenizer
+from tinynet.train import prediction
 from tinynet.train.assemble.best import EARLY_STOPPING
 from tinynet.train.assemble.build import Parts, build, build_model
 from tinynet.train.assemble.computing import computing, threads_left_to_others
@@ -30,7 +31,6 @@ from tinynet.train.diagnose.data_check import check_data
 from tinynet.train.loop.fit import evaluate
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json, describe_figures
-from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.interrupt import resumable
 from tinynet.train.run.processes import (
     agreeing,
@@ -172,7 +172,7 @@ def _initial_weights(path: Path) -> dict[str, Any]:
     return weights_of(saved)
 
 
-def load_run(place: str | Path, *, best: bool = False, data: bool = True) -> Trained:
+def load_run(place: str | Path, *, best: bool = False, data: bool = True) -> prediction.Trained:
     """Load the trained model of a run, with the data and everything else in its config.
 
     Args:
@@ -201,13 +201,13 @@ def load_run(place: str | Path, *, best: bool = False, data: bool = True) -> Tra
         drift.warn(recorded_figures(saved))
         model = build_model(config)
         _load_weights(model, saved, path)
-        return Trained(model, config, path, saved, drift.changes)
+        return prediction.Trained(model, config, path, saved, drift.changes)
     parts = build(config, saved.get("preprocessing"))
     check_vocabulary(parts.train_set, drift.folder, drift.damage)
     drift.compare(parts)
     drift.warn(recorded_figures(saved))
     _load_weights(parts.model, saved, path)
-    return Trained(parts.model, config, path, saved, drift.changes, parts)
+    return prediction.Trained(parts.model, config, path, saved, drift.changes, parts)
 
 
 def load_language_model(place: str | Path, *, best: bool = False) -> tuple[nn.Module, Tokenizer]:

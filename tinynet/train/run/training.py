@@ -13,20 +13,20 @@ from typing import Any, Literal
 from tinynet.base.invocation import command
 from tinynet.board import Recording
 from tinynet.data.readers.encoding import TableEncoder
+from tinynet.train import show
 from tinynet.train.assemble.averages import average_of
 from tinynet.train.assemble.best import EARLY_STOPPING, Best
 from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.limits import Limits, examples_per_epoch
 from tinynet.train.base.checkpoint_file import CheckpointError, row_with_checksum
 from tinynet.train.base.problems import TrainError
-from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.run_record import recorded_warnings
+from tinynet.train.base.run_folder import RunFolder, recorded_warnings
 from tinynet.train.diagnose.changes import input_files
 from tinynet.train.loop.callback import Entry, Moment
 from tinynet.train.loop.fit import Step, fit
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on, rates
-from tinynet.train.metrics.regression import PoorFitWarning, doubt
+from tinynet.train.metrics.registry import PoorFitWarning, doubt
 from tinynet.train.observe.board_log import BoardLog, Tracked
 from tinynet.train.observe.progress import ProgressPrinter, as_json, showing
 from tinynet.train.run.compilation import Compilation
@@ -35,11 +35,9 @@ from tinynet.train.run.measures import LoggedNorms, Measures
 from tinynet.train.run.processes import ending_together
 from tinynet.train.run.result import Result
 from tinynet.train.run.tracked import track
-from tinynet.train.show.writing import costs_of, write_report
-from tinynet.train.step.nonfinite import Place
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.ranks import Ranks
-from tinynet.train.step.task import check_weights
-from tinynet.train.step.totals import Totals
+from tinynet.train.step.task import Place, check_weights
 from tinynet.train.store.provenance import Spending
 from tinynet.train.store.response import Incidents, error_text
 from tinynet.train.store.state import Registry, StartingPoint
@@ -75,9 +73,7 @@ class Training:
         config = parts.config
         self.is_first = ranks is None or ranks.is_first
         self.ranks = ranks or (Ranks() if config.optimizer.accumulate > 1 else None)
-        self.parts = parts
-        self.folder = folder
-        self.config_text = config_text
+        self.parts, self.folder, self.config_text = parts, folder, config_text
         newest = saved["step"] if saved else None
         self.storage = Storage(folder, config.run.keep_checkpoints, newest)
         self.limits = Limits(config.run, seconds, self.ranks)
@@ -87,9 +83,10 @@ class Training:
         self.average = average_of(parts)
         self.preprocessing = preprocessing_of(parts)
         self.norms = LoggedNorms(parts.updaters, config.log.norms)
-        self.compilation = Compilation()
+        self.compilation = Compilation(config.run.compile, config.run.native_from)
         self.measures = Measures(parts, self.compilation, self.average, self.ranks)
-        self.states = Registry(parts, best=self.best, ema=self.average, totals=self.totals)
+        own = {"best": self.best, "ema": self.average, "totals": self.totals}
+        self.states = Registry(parts, **own, compiled=self.compilation)
         self.starting_point = StartingPoint()
         self.incidents = Incidents(config.run, folder, self.progress.message)
         self.callbacks = parts.callbacks
@@ -120,7 +117,7 @@ class Training:
             recording: the step to show as graphs in TensorBoard.
         """
         if recording is not None:
-            record |= costs_of(recording)
+            record |= show.costs_of(recording)
         status, problem, wants_report = "failed", None, True
         spending = Spending()
         together = ending_together(self.ranks, command("resume", self.folder.path))
@@ -200,7 +197,7 @@ class Training:
     def write_report(self) -> None:
         """Write the report, unless the config switches it off; a failure only prints a line."""
         wanted = self.parts.config.run.report and self.is_first
-        problem = write_report(self.folder, self.parts) if wanted else ""
+        problem = show.write_report(self.folder, self.parts) if wanted else ""
         if problem:
             self.progress.message(problem)
 
@@ -261,7 +258,7 @@ class Training:
             first_batch=start.batch,
             method=parts.method,
             skip=self.incidents,
-            compile=config.run.compile and self.compilation.function,
+            compile=self.compilation.function if config.run.compile else False,
             callbacks=self.callbacks,
             ranks=self.ranks,
             hints=config.run.hints,

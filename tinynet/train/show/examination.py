@@ -19,8 +19,8 @@ from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.assemble.rehearsal import Rehearsal, rehearsal
 from tinynet.train.loop.source import dataset_attribute
 from tinynet.train.metrics.metric import UnsuitableError
+from tinynet.train.step.epoch import Totals
 from tinynet.train.step.task import as_evaluated
-from tinynet.train.step.totals import Totals
 from tinynet.train.store.state import weights_of
 
 _MOST_CLASSES = 200  # of a confusion matrix

@@ -12,8 +12,7 @@ from typing import Any
 from tinynet.board.reading import Logged, read_events
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import read_rows, read_text
-from tinynet.train.base.run_folder import RunFolder, no_run
-from tinynet.train.base.run_record import parse_record
+from tinynet.train.base.run_folder import RunFolder, no_run, parse_record
 from tinynet.train.config.values import Values, read_values
 from tinynet.train.diagnose.changes import run_damage
 from tinynet.train.metrics.criterion import SETS, is_test, selection_of

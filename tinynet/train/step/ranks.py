@@ -16,8 +16,7 @@ import numpy as np
 
 from tinynet import distributed, nn
 from tinynet.core.callsite import warn
-from tinynet.core.graph.accumulate_grad import dense_gradient, sparse
-from tinynet.core.graph.row_sparse import Rows
+from tinynet.core.graph.accumulate_grad import Rows, dense_gradient, sparse
 from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.seeding import mix

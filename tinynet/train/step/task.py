@@ -1,4 +1,7 @@
-"""What a step of training needs: the model, its optimizers, and the batches."""
+"""What a step of training needs: the model, its optimizers, the batches and their targets.
+
+A loss, gradient, learning rate or weight that is NaN or infinite raises `NonFiniteError`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,12 +18,89 @@ from tinynet import nn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
+from tinynet.data.dataset import Dataset, Samples, fetch
 from tinynet.dtypes import Array
 from tinynet.nn.utils import clip_grad_norm_, clip_grad_value_
 from tinynet.optim import Optimizer
-from tinynet.train.step.nonfinite import NonFiniteError, Place, RankError
+from tinynet.train.base.problems import TrainError
 from tinynet.train.step.ranks import Apart, Ranks
 from tinynet.train.step.seeds import isolated
+
+
+class Place(NamedTuple):
+    """A place in the training; all numbers are from 0."""
+
+    epoch: int
+    number: int
+    batch: int
+    batches: int
+
+
+class Diagnosis(Protocol):
+    """What was found out about a failed step."""
+
+    @property
+    def report(self) -> Any:
+        """The cause; its ``lines()`` are a part of the message."""
+
+    def save(self, folder: str | Path) -> None:
+        """Store the inputs of the step and the report in a folder."""
+
+
+class NonFiniteError(TrainError):
+    """A loss, a gradient, a learning rate or a weight is NaN or infinite.
+
+    Args:
+        what: what is not finite, as a clause.
+        where: the place of the step.
+        loss: the array of the loss, if the loss is not finite.
+        ended: the consequence for the weights, as a clause.
+        advice: advice, shown if there is no post-mortem.
+
+    Attributes:
+        post_mortem: the inputs of the step and the cause of the failure, once they are known. Its
+            ``save(folder)`` stores them.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        where: Place,
+        loss: Array | None = None,
+        *,
+        ended: str = "stopped before the weights were changed",
+        advice: str = "A smaller learning rate or optimizer.clip_norm may help; look at this batch",
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.ended = ended
+        self.advice = advice
+        self.epoch, self.number, self.batch, self.batches = where
+        self.loss = loss
+        self.post_mortem: Diagnosis | None = None
+        self.remarks: list[str] = []
+        """Additional lines of the message."""
+
+    @property
+    def headline(self) -> str:
+        """What is not finite, and its place in the training."""
+        return (
+            f"{self.what} in epoch {self.epoch + 1}, step {self.number + 1} "
+            f"(batch {self.batch + 1} of {self.batches})"
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{self.headline}; {self.ended}."]
+        if self.post_mortem is None:
+            lines.append(f"  {self.advice}.")
+        else:
+            lines += self.post_mortem.report.lines()
+        return "\n".join(lines + self.remarks)
+
+
+class RankError(NonFiniteError):
+    """Another process of the run has found NaN or infinity, and explains it."""
+
 
 # ---- eval mode ----------------------------------------------------------------------------------
 # Evaluating a model in the middle of its training.
@@ -360,3 +441,65 @@ def _is_finite(array: Array) -> bool:
 def _name(model: nn.Module, parameter: Tensor) -> str:
     names = [name for name, other in model.named_parameters() if other is parameter]
     return names[0] if names else "a parameter that is not the model's"
+
+
+# ---- shapes -------------------------------------------------------------------------------------
+# Shapes and dtypes in messages.
+
+
+def shape_of(value: Any) -> str:
+    """Return the shape and dtype of a tensor, or of each element of a list or dict.
+
+    Example:
+        >>> shape_of((tn.zeros(2, 3), {"name": "x"}))
+        "([2, 3] tinynet.float32, {'name': str})"
+    """
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {shape_of(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return _listed(value)
+    shape = getattr(value, "shape", None)
+    if shape is None:
+        return type(value).__name__
+    return f"{[*shape]} {getattr(value, 'dtype', '')}".strip()
+
+
+def _listed(values: Iterable[Any]) -> str:
+    return "(" + ", ".join(shape_of(value) for value in values) + ")"
+
+
+# ---- targets ------------------------------------------------------------------------------------
+
+
+class InputsAsTargets(Dataset[tuple[Any, Any]]):
+    """A data set with its inputs as targets, for autoencoders.
+
+    Args:
+        dataset: its samples are inputs, or tuples that begin with them.
+
+    Example:
+        >>> InputsAsTargets([("a", 1), ("b", 2)])[1]
+        ('b', 'b')
+    """
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset)
+
+    def __getitem__(self, index: Any) -> tuple[Any, Any]:
+        return _twice(self.dataset[index])
+
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
+        """Return the samples at ``indices``, in one call if the data set supports it."""
+        samples = fetch(self.dataset, indices)
+        if isinstance(samples, Samples):
+            inputs = samples.columns[0]
+            return Samples((inputs, inputs.clone()))  # a model may write to its inputs
+        return [_twice(sample) for sample in samples]
+
+
+def _twice(sample: Any) -> tuple[Any, Any]:
+    inputs = sample[0] if isinstance(sample, tuple | list) else sample
+    return inputs, inputs

@@ -11,7 +11,7 @@ from tinynet.train.base.problems import TrainError, in_users_code
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.config.sections import RunSection
 from tinynet.train.incidents.post_mortem import PostMortem, Report
-from tinynet.train.step.nonfinite import NonFiniteError
+from tinynet.train.step.task import NonFiniteError
 
 
 class Incidents:

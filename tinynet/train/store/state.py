@@ -11,6 +11,9 @@ from tinynet.train.assemble.build import Parts
 from tinynet.train.base.problems import UsageError
 from tinynet.train.step import seeds
 
+OPTIONAL = "callbacks", "compiled"
+"""The keys of what few runs have: others' checkpoints do not have them."""
+
 
 @dataclass(frozen=True)
 class StartingPoint:
@@ -40,7 +43,8 @@ class Registry:
 
     Args:
         parts: the objects of a config.
-        own: those of the run: the average of the weights, the best evaluation, the totals.
+        own: those of the run: the average of the weights, the best evaluation, the totals, and
+            what is compiled.
     """
 
     def __init__(self, parts: Parts, **own: HasState | None) -> None:
@@ -60,8 +64,9 @@ class Registry:
     def state_dict(self) -> dict[str, Any]:
         """Return the states by their keys, and those of the random generators."""
         states = {key: _state_of(entry) for key, entry in self._entries.items()}
-        if not states["callbacks"]:
-            del states["callbacks"]
+        for key in OPTIONAL:
+            if not states[key]:
+                del states[key]
         return states | {"generators": seeds.get_states()}
 
     def load(self, saved: Mapping[str, Any]) -> StartingPoint:
@@ -72,7 +77,7 @@ class Registry:
         """
         try:
             for key, entry in self._entries.items():
-                _load(entry, saved.get(key) if key == "callbacks" else saved[key])
+                _load(entry, saved.get(key) if key in OPTIONAL else saved[key])
             if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:
                 for _ in self._batches:  # end the pass, which has no batches left
                     raise ValueError("there are batches left of an epoch that is complete")

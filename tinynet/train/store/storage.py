@@ -27,9 +27,8 @@ from tinynet.train.base.checkpoint_file import (
 )
 from tinynet.train.base.problems import TrainError
 from tinynet.train.base.reading import holds, read_text, size_of
-from tinynet.train.base.run_folder import RunFolder
+from tinynet.train.base.run_folder import RunFolder, write_record
 from tinynet.train.base.run_folder import StorageWarning as StorageWarning
-from tinynet.train.base.run_record import write_record
 from tinynet.train.base.writing import (
     append_lines,
     keep_as,

@@ -27,8 +27,7 @@ from tinynet.train.assemble.limits import PRUNED
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageError
 from tinynet.train.base.reading import read_json
-from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.run_record import parse_record
+from tinynet.train.base.run_folder import RunFolder, parse_record
 from tinynet.train.base.writing import write_json
 from tinynet.train.config.document import toml_or_text
 from tinynet.train.config.resolve import load_config

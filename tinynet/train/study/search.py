@@ -21,7 +21,7 @@ from tinynet.train.assemble.rehearsal import rehearsal
 from tinynet.train.base.problems import Origin, Problems, UsageError
 from tinynet.train.base.reading import read_json, read_rows
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.table import brief
+from tinynet.train.base.terminal import brief
 from tinynet.train.base.writing import locked, write_json
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
@@ -398,7 +398,7 @@ def read_results(folder: Path) -> Results | None:
         raise UsageError(f"{folder / FILE} cannot be read: {error}") from None
 
 
-def table(results: Results, most: int | None = None) -> list[list[str]]:
+def search_table(results: Results, most: int | None = None) -> list[list[str]]:
     """Return a header and a row per trial, the best first.
 
     Args:

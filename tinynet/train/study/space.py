@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tinynet.core.printing import quantity
 from tinynet.train.base.problems import Origin, Problems, did_you_mean, one_of
-from tinynet.train.base.table import brief
+from tinynet.train.base.terminal import brief
 
 # ---- grid ---------------------------------------------------------------------------------------
 # The points of a sweep: ``optimizer.lr=1e-3,1e-2 run.seed=0..4`` are ten configs.

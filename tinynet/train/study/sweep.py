@@ -112,7 +112,7 @@ def run_all(
 # ---- the table ----
 
 
-def table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
+def sweep_table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
     """Return a header and a row per run, the best first; tests are those of the last weights."""
     figures = list(dict.fromkeys(name for o in outcomes for name in o.metrics))
     criterion = sweep.criterion(figures)

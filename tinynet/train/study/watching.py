@@ -10,10 +10,10 @@ from typing import Any
 
 from tinynet.train.base.reading import read_last_row, size_of
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.table import brief
 from tinynet.train.base.terminal import (
     Field,
     LiveLine,
+    brief,
     fitted,
     is_terminal,
     line_columns,

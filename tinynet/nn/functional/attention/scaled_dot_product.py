@@ -166,6 +166,12 @@ def _attend(
     powers = np.empty((*batch, length, key.shape[-2]), kind)
     sums = np.empty((*batch, length, 1), kind)
     output = _allocate(query, (*batch, length, value.shape[-1]))
+    if powers.size * 2 <= _BLOCK and (keep is None or keep.shape[-1] == key.shape[-2]):
+        q, columns = _scaled(query, key, scale)  # all in one block: numpy broadcasts
+        _write_powers(q, columns, bias, keep, powers, sums)
+        np.matmul(powers if noise is None else powers * noise, value, out=output)
+        output /= sums
+        return output, powers, sums
 
     query, key, value = (_broadcast(x, batch + x.shape[-2:]) for x in (query, key, value))
     b, k = (x if x is None else _broadcast(x, powers.shape) for x in (bias, keep))

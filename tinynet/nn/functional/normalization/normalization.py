@@ -23,9 +23,9 @@ from tinynet.nn.functional.normalization.normalization_ops import (
     Blocks,
     batch_normalized,
     batch_scaled,
-    group_normalized,
 )
 from tinynet.nn.functional.normalization.row_normalization_ops import (
+    group_normalized,
     layer_normalized,
     rms_normalized,
 )
@@ -133,6 +133,13 @@ def check_rows(
             f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
             f"{type(normalized_shape).__name__}"
         )
+    fits = tuple(normalized_shape)
+    shapes = {fits}  # a loop costs less than a generator
+    for p in parameters.values():
+        if p is not None:
+            shapes.add(p._array.shape)
+    if fits and input._array.shape[-len(fits) :] == fits and len(shapes) == 1:
+        return math.prod(fits)
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -367,7 +374,7 @@ def group_norm(
     check_groups(size, num_groups, weight=weight, bias=bias)
     samples, channels = size[:2]
     check_kinds("GroupNormKernelImpl", input, weight, bias)
-    w, b = _parameter(weight, 1.0, input, channels), _parameter(bias, 0.0, input, channels)
+    w, b = _parameter(weight, 1.0, input, 0), _parameter(bias, 0.0, input, 0)
     blocks = Blocks(samples, num_groups, channels // num_groups, math.prod(size[2:]))
     return group_normalized.function(input, w, b, blocks, eps)
 

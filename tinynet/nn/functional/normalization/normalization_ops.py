@@ -10,8 +10,9 @@ one sample or of all, has its statistics; each channel has its weight and bias. 
 
 ``formula_gradients`` computes these lines with differentiable operations, for second derivatives.
 The kernels fuse them for speed: as composites they would be ten nodes and twice as many
-temporaries. Sums are BLAS products, several times faster than ``np.add.reduce``, and arrays that
-are constant along places stay small.
+temporaries. Those here are of batch and instance norm, ``row_normalization_ops`` has the others.
+Sums are BLAS products, several times faster than ``np.add.reduce``, and arrays that are constant
+along places stay small.
 """
 
 from __future__ import annotations
@@ -99,11 +100,9 @@ class Rows:
         return column.reshape(-1, 1)
 
     def average(self, totals: Array) -> Array:
-        """Return averages per group from sums over places, ``[samples or 1, groups, 1]``."""
-        samples, _, channels, places, shared = self.blocks
-        count = channels * places * (samples if shared else 1)
-        axis = (0, 2) if shared else (2,)
-        return add_up(totals, axis=axis, keepdims=True) / max(count, 1)
+        """Return averages per channel from sums over places, ``[1, groups, 1]``."""
+        count = self.blocks.places * self.blocks.samples
+        return add_up(totals, axis=(0, 2), keepdims=True) / max(count, 1)
 
 
 class Columns:
@@ -214,7 +213,9 @@ def formula_gradients(
     return reshape(dx, x.shape), by_weight, by_bias
 
 
-# ---- kernels of batch, group and instance norm --------------------------------------------------
+# ---- kernels of batch and instance norm ---------------------------------------------------------
+#
+# For ``[samples, groups, 1, places]`` with shared statistics.
 
 _SMALL = 1 << 13  # elements up to which the passes over an array cost less than the calls for them
 
@@ -224,10 +225,9 @@ def _is_small(x: Array) -> bool:
     return 0 < x.size <= _SMALL and x.itemsize > 2
 
 
-def _averages(x: Array, blocks: Blocks) -> Array:
-    """Return the averages of ``[samples, groups, channels, places]`` over each group."""
-    axes = (0, 2, 3) if blocks.shared else (2, 3)
-    sums = add_up(x, axis=axes, keepdims=True)
+def _averages(x: Array) -> Array:
+    """Return the averages of ``[samples, groups, 1, places]`` over each group of all samples."""
+    sums = add_up(x, axis=(0, 2, 3), keepdims=True)
     sums *= sums.size / x.size
     return sums
 
@@ -237,9 +237,9 @@ def _small_normalized(
 ) -> tuple[Array, Array, Array]:
     """Return what ``_normalized`` does, in float64."""
     x, each = input.reshape(blocks[:4]).astype(np.float64), (1, blocks.groups, blocks.channels, 1)
-    mean = _averages(x, blocks)
+    mean = _averages(x)
     x -= mean
-    var = _averages(x * x, blocks)
+    var = _averages(x * x)
     x *= weight.reshape(each) / np.sqrt(var + eps)
     x += bias.reshape(each)
     result = x.astype(input.dtype, copy=False).reshape(input.shape)
@@ -263,8 +263,8 @@ def _small_gradients(
     by_weight, by_bias = add_up(g4 * h, axis=(0, 3)), add_up(g4, axis=(0, 3))
     g4 *= weight.reshape(1, blocks.groups, blocks.channels, 1)
     if not constant:
-        middle = _averages(g4, blocks)
-        h *= _averages(g4 * h, blocks)
+        middle = _averages(g4)
+        h *= _averages(g4 * h)
         g4 -= middle
         g4 -= h
     g4 *= r
@@ -280,7 +280,7 @@ def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
 def _normalized(
     input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
 ) -> tuple[Array, Array, Array]:
-    """Return the result, and mean and variance of each group (``[samples or 1, groups, 1]``)."""
+    """Return the result, and mean and variance of each channel (``[1, groups, 1]``)."""
     if _is_small(input):
         return _small_normalized(input, weight, bias, blocks, eps)
     w, b = _vectors(blocks, weight, bias)
@@ -370,22 +370,16 @@ def _input_gradient(
 
     ``rest`` is the part of the mean that was lost when it was rounded to float32.
     """
-    alone = layout.blocks.channels == 1  # the weight is a factor of all terms: no second array
-    by, power = (1, 2) if alone else (w, 3)
-    by_place, middle = layout.average(by * products) * -(r**power), layout.average(by * totals)
-    middle = (middle if alone else middle * r) + rest * by_place
+    by_place = layout.average(products) * -(r**2)
+    middle = layout.average(totals) + rest * by_place
     factor, middle, last = (layout.spread(a, g.dtype) for a in (by_place, middle, r * w))
 
     def write(part: slice) -> None:
         rows = c[part]
         np.multiply(rows, factor[part], out=rows)
-        if alone:
-            np.add(rows, g[part], out=rows)
-            np.subtract(rows, middle[part], out=rows)
-            np.multiply(rows, last[part], out=rows)
-        else:
-            np.subtract(rows, middle[part], out=rows)
-            np.add(rows, g[part] * last[part], out=rows)
+        np.add(rows, g[part], out=rows)
+        np.subtract(rows, middle[part], out=rows)
+        np.multiply(rows, last[part], out=rows)
 
     layout.each(write)
     return c
@@ -516,32 +510,3 @@ def _batch_scaled_formula(
 
 
 batch_scaled.grads(_batch_scaled_formula)
-
-
-@operation(node="NativeGroupNormBackward0", hidden=("mean", "var"), order="as_image")
-def group_normalized(
-    input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
-) -> tuple[Array, ...]:
-    """Return the input normalised by mean and variance of each group of each sample."""
-    return _normalized(input, weight, bias, blocks, eps)
-
-
-def _group_formula(
-    g: Any,
-    input: Any,
-    weight: Any,
-    bias_shape: tuple[int, ...],
-    mean: Any,
-    var: Any,
-    blocks: Blocks,
-    eps: float,
-    needs: tuple[bool, ...],
-) -> Grads:
-    if isinstance(g, Tensor):
-        found: Grads = formula_gradients(g, input, weight, blocks, eps)
-    else:
-        found = _gradients(g, input, weight, mean, var, blocks, eps, needs)
-    return shaped(found, weight, bias_shape, needs)
-
-
-group_normalized.grads(_group_formula)

@@ -1,14 +1,14 @@
-"""Operations behind layer and RMS norm: each row of numbers is normalised separately.
+"""Operations behind layer, RMS and group norm: each row of numbers is normalised separately.
 
-This is group norm with one place per channel. It has its own kernels, since arrays that are
-constant along places are as large as the input here. See ``normalization_ops`` for the maths.
-
-An empty weight or bias stands for none and saves a pass.
+A row of group norm is a group of one sample; the weight of a channel is repeated for its places.
+See ``normalization_ops`` for the maths. An empty weight or bias stands for none and saves a pass.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.sums import column_sums, ones, row_dots, row_sums
+from tinynet.kernels.sums import column_sums, row_dots, row_sums
 from tinynet.nn.functional.normalization.normalization_ops import (
     Blocks,
     Grads,
@@ -31,6 +31,7 @@ _NONE = np.empty(0)
 _LAYER_NORM = "NativeLayerNormBackwardBackward0"
 _BLOCK = 65536  # elements per block of a larger input, which fits the cache
 _LARGE = 2 * _BLOCK
+_SMALL = 8192  # elements up to which numpy's usual loops take less time than to change them
 
 
 def _row_blocks(input: Any, length: int) -> Blocks:
@@ -41,64 +42,151 @@ def _as_rows(x: Array, length: int) -> Array:
     return wide(x).reshape(-1 if length else 0, length)
 
 
-def _parts(x: Array) -> list[slice]:
+def _parts(x: Array, groups: int) -> list[slice]:
     """Return the rows that are computed at once: all if they fit the cache."""
-    whole = x.size <= _LARGE
-    return [slice(None)] if whole else threads.slices(len(x), max(1, _BLOCK // x.shape[1]))
+    if x.size <= _LARGE:
+        return [slice(None)]
+    return threads.slices(len(x), groups * max(1, _BLOCK // (groups * x.shape[1])))
+
+
+def _in_parts(work: Callable[[slice], tuple[Any, ...]], x: Array, groups: int) -> Any:
+    """Return lists of the results for all rows, those of parts one after the other."""
+    if x.size <= _SMALL:
+        return zip(work(slice(None)), strict=True)
+    with threads.row_by_row(x.shape[1]):
+        return zip(*[work(part) for part in _parts(x, groups)], strict=True)
 
 
 def _row_normalized(
-    input: Array, weight: Array, bias: Array, length: int, eps: float, centered: bool
+    input: Array,
+    weight: Array,
+    bias: Array,
+    length: int,
+    eps: float,
+    centered: bool = True,
+    groups: int = 1,
 ) -> tuple[Array, Array, Array]:
-    """Return the result, and mean (0 unless ``centered``) and 1 / deviation of each row."""
+    """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row.
+
+    The weight and bias are those of ``groups`` rows.
+    """
     x = _as_rows(input, length)
     w, b = wide(weight).reshape(-1), wide(bias).reshape(-1)
-    made, (mean, inverse) = np.empty_like(x), np.zeros((2, len(x), 1), x.dtype)
-    with threads.row_by_row(length):
-        for part in _parts(x):
-            y = rows = x[part]
-            if centered:
-                np.divide(row_sums(rows), length, out=mean[part, 0])
-                y = np.subtract(rows, mean[part], out=made[part])
-            spread = row_dots(y, y)
-            spread /= length
-            spread += eps
-            np.sqrt(spread, out=spread)
-            np.reciprocal(spread, out=inverse[part, 0])
-            y = np.multiply(y, inverse[part], out=made[part])
-            if w.size:
-                y *= w
-            if b.size:
-                y += b
+    made, (count, small) = np.empty_like(x), _numbers(x.dtype, length, eps)
+
+    def work(rows: slice) -> tuple[Array, Array]:
+        return _write_normalized(x[rows], w, b, count, small, centered, made[rows])
+
+    mean, inverse = (
+        found[0] if len(found) == 1 else np.concatenate(found)
+        for found in _in_parts(work, x, groups)
+    )
     return made.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
 
 
+@functools.lru_cache(maxsize=64)
+def _numbers(kind: np.dtype[Any], *numbers: float) -> tuple[Array, ...]:
+    """Return numbers as arrays, since numpy takes twice as long to convert Python's."""
+    return tuple(np.array(number, kind) for number in numbers)
+
+
+def _write_normalized(
+    x: Array, w: Array, b: Array, count: Array, eps: Array, centered: bool, out: Array
+) -> tuple[Array, Array]:
+    """Write normalised rows; return their mean and 1 / deviation, ``[rows, 1]``."""
+    kind, mean, y = x.dtype, _NONE, x
+    if centered:
+        mean = np.divide(row_sums(x), count).astype(kind, copy=False)[:, None]
+        y = np.subtract(x, mean, out=out)
+    spread = row_dots(y, y)
+    np.divide(spread, count, out=spread)
+    np.add(spread, eps, out=spread)
+    inverse = np.reciprocal(np.sqrt(spread, out=spread), out=spread)[:, None]
+    np.multiply(y, inverse, out=out)
+    for combine, vector in ((np.multiply, w), (np.add, b)):
+        if vector.size:
+            rows = out.reshape(-1, vector.size)
+            combine(rows, vector, out=rows)
+    return mean, inverse
+
+
 def _row_gradients(
-    g: Array, input: Array, weight: Array, mean: Array, inverse: Array, length: int, centered: bool
-) -> tuple[Array, Array, Array]:
-    """Return the gradients by input, weight and bias."""
+    g: Array,
+    input: Array,
+    weight: Array,
+    mean: Array,
+    inverse: Array,
+    length: int,
+    needs: Sequence[bool],
+    centered: bool = True,
+    groups: int = 1,
+    places: int = 1,
+) -> tuple[Array, Array | None, Array | None]:
+    """Return the gradients by input, weight and bias, if they are needed.
+
+    Args:
+        groups: the number of rows that have weights of their own.
+        places: the number of adjacent elements with one weight, repeated in ``weight``.
+    """
     x, g2 = _as_rows(input, length), _as_rows(g, length)
-    w = wide(weight).reshape(-1) if weight.size else ones(length, x.dtype)
-    dx, parts = np.empty_like(x), _parts(x)
-    sums = np.empty((2, len(parts), length), x.dtype)
-    with threads.row_by_row(length):
-        for number, part in enumerate(parts):
-            h, rows = dx[part], g2[part]
-            c = np.subtract(x[part], mean[part], out=h) if centered else x[part]
-            np.multiply(c, inverse[part], out=h)
-            products = rows * h
-            sums[0, number], sums[1, number] = column_sums(products), column_sums(rows)
-            inner = row_dots(products, w)
-            inner /= length
-            h *= inner[:, None]
-            if centered:
-                outer = row_dots(rows, w)
-                outer /= length
-                h += outer[:, None]
-            np.subtract(np.multiply(rows, w, out=products) if weight.size else rows, h, out=h)
-            h *= inverse[part]
-    by_weight, by_bias = column_sums(sums)
+    w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
+    dx = np.empty_like(x)
+
+    def totals(rows: Array) -> Array:
+        if places == 1:
+            return column_sums(rows.reshape(-1, groups * length))
+        found = row_sums(rows.reshape(-1, places)).reshape(-1, groups * length // places)
+        return np.add.reduce(found, axis=0)
+
+    def work(rows: slice) -> tuple[Array | None, Array | None]:
+        g_rows, middle = g2[rows], mean[rows] if centered else _NONE
+        given = g_rows, x[rows], w, middle, inverse[rows], count, groups
+        by_weight = _write_slopes(*given, totals, dx[rows])
+        return by_weight, totals(g_rows) if needs[2] else None
+
+    by_weight, by_bias = (
+        None if found[0] is None else column_sums(np.array(found)).astype(x.dtype, copy=False)
+        for found in _in_parts(work, x, groups)
+    )
     return dx.reshape(g.shape), by_weight, by_bias
+
+
+def _write_slopes(
+    g: Array,
+    x: Array,
+    w: Array,
+    mean: Array,
+    inverse: Array,
+    count: Array,
+    groups: int,
+    totals: Callable[[Array], Array],
+    out: Array,
+) -> Array | None:
+    """Write the gradient by the rows; return that by the weight, ``totals(g * (x - mean) * r)``.
+
+    With ``c = x - mean``, ``r`` the inverse deviation and ``s = r * g * weight``, it is
+    ``s - <s> - c * r * r * <s * c>``, for which ``r`` is applied last if there is no weight.
+    """
+    c, s = np.subtract(x, mean, out=out) if mean.size else x, g
+    by_weight = factor = middle = None
+    if w.size:
+        s = g * inverse
+        products = s * c
+        by_weight = totals(products)
+        if groups == 1:  # a product with a vector
+            factor, middle = row_dots(products, w), row_dots(s, w)
+        rows = s.reshape(-1, w.size)
+        np.multiply(rows, w, out=rows)
+    if factor is None or middle is None:
+        factor, middle = row_dots(s, c), row_sums(s).astype(s.dtype, copy=False)
+    for divided in (inverse[:, 0], inverse[:, 0], 1 / count):
+        np.multiply(factor, divided, out=factor)
+    np.subtract(s, np.multiply(c, factor[:, None], out=out), out=out)
+    if mean.size:
+        np.subtract(out, np.divide(middle, count, out=middle)[:, None], out=out)
+    if not w.size:
+        np.multiply(out, inverse, out=out)
+    return by_weight
 
 
 @operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"))
@@ -106,7 +194,7 @@ def layer_normalized(
     input: Array, weight: Array, bias: Array, /, length: int, eps: float
 ) -> tuple[Array, ...]:
     """Return the input normalised by mean and variance of each row of ``length`` numbers."""
-    return _row_normalized(input, weight, bias, length, eps, True)
+    return _row_normalized(input, weight, bias, length, eps)
 
 
 def _layer_formula(
@@ -123,7 +211,7 @@ def _layer_formula(
     if isinstance(g, Tensor):
         blocks = _row_blocks(input, length)
         return recorded_gradients(_LAYER_NORM, g, input, weight, blocks, eps, bias_shape, needs)
-    found = _row_gradients(g, input, weight, mean, inverse, length, True)
+    found = _row_gradients(g, input, weight, mean, inverse, length, needs)
     return shaped(found, weight, bias_shape, needs)
 
 
@@ -143,8 +231,44 @@ def _rms_formula(
     if isinstance(g, Tensor):
         found: Grads = formula_gradients(g, input, weight, _row_blocks(input, length), eps, False)
     else:
-        found = _row_gradients(g, input, weight, _NONE, inverse, length, False)
+        found = _row_gradients(g, input, weight, _NONE, inverse, length, (*needs, False), False)
     return shaped(found, weight, (), (*needs, False))[:2]
 
 
 rms_normalized.grads(_rms_formula)
+
+
+@operation(
+    node="NativeGroupNormBackward0",
+    hidden=("mean", "inverse"),
+    order="as_image",
+)
+def group_normalized(
+    input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
+) -> tuple[Array, ...]:
+    """Return the input normalised by mean and variance of each group of each sample."""
+    w, b = (np.repeat(v.reshape(-1), blocks.places) for v in (weight, bias))
+    length = blocks.channels * blocks.places
+    return _row_normalized(input, w, b, length, eps, groups=blocks.groups)
+
+
+def _group_formula(
+    g: Any,
+    input: Any,
+    weight: Any,
+    bias_shape: tuple[int, ...],
+    mean: Any,
+    inverse: Any,
+    blocks: Blocks,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> Grads:
+    if isinstance(g, Tensor):
+        return shaped(formula_gradients(g, input, weight, blocks, eps), weight, bias_shape, needs)
+    _, groups, channels, places, _ = blocks
+    w, length = np.repeat(weight.reshape(-1), places), channels * places
+    found = _row_gradients(g, input, w, mean, inverse, length, needs, groups=groups, places=places)
+    return shaped(found, weight, bias_shape, needs)
+
+
+group_normalized.grads(_group_formula)

@@ -23,23 +23,25 @@ from tinynet.kernels.numba import gates
 from tinynet.nn.functional.affine import affine_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
+    FACTORS,
+    BackwardProduct,
     as_matrix,
-    backward_blocks,
     by_panel,
     by_rows,
-    column_panels,
     for_products,
+    multiply_inputs,
     panels,
     parameter_gradients,
     rows,
+    step_blocks,
 )
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
 from tinynet.ops.products.gemm import dot
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
-# The arrays of a step in the record. Before the step, those of r, z and n hold the products with
-# the input, and the last three the products with the hidden state.
+# The arrays of a step in the record. Before the step, the last three hold the products with the
+# hidden state.
 _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
 _ORDER, _SCALE = (0, 1, 2), (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
@@ -68,28 +70,31 @@ def gru_sequence(
         arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
         by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
-    from_input, from_hidden = (panels(w, 3, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
-    np.matmul(input[:, None, None], from_input, out=by_panel(record[:, :3], from_input))
+    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
+    multiply_inputs(input, from_input, record[:, :3])
     record[:, _N] += b_ih[2 * size :]
-    constant = np.empty((3, batch, size), kind)
-    np.multiply((b_ih + b_hh).reshape(3, 1, size), kind.type(0.5), out=constant)
+    constant, half = np.empty((3, batch, size), kind), np.asarray(0.5, kind)
+    np.multiply((b_ih + b_hh).reshape(3, 1, size), half, out=constant)
     constant[2] = b_hh[2 * size :]
-    targets, half = by_panel(record[:, _H_N:], from_hidden), np.asarray(0.5, kind)
-    part, h = np.empty((batch, size), kind), as_matrix(h_0)
-    for t in range(steps)[:: -1 if reverse else 1]:
-        step, opened = record[t], record[t, :2]
-        np.matmul(h, from_hidden, out=targets[t])
-        np.add(step[_H_N:], constant, out=step[_H_N:])
-        np.add(opened, step[_H_N:_Q], out=opened)
+    part, h, step = np.empty((batch, size), kind), as_matrix(h_0), -1 if reverse else 1
+    arrays = record[::step]
+    # One iterator for each part of the record: indexing costs as much as the arithmetic.
+    for target, added, opened, sums, (r, z, n, h_n, _, q), out in zip(
+        by_panel(arrays[:, _H_N:], from_hidden), arrays[:, _H_N:], arrays[:, :2],
+        arrays[:, _H_N:_Q], arrays, output[::step], strict=True,
+    ):  # fmt: skip
+        np.matmul(h, from_hidden, out=target)
+        np.add(added, constant, out=added)
+        np.add(opened, sums, out=opened)
         np.tanh(opened, out=opened)
         np.multiply(opened, half, out=opened)
         np.add(opened, half, out=opened)
-        np.multiply(step[_R], step[_Q], out=part)
-        np.add(part, step[_N], out=part)
-        n = np.tanh(part, out=step[_N])
-        np.subtract(h, n, out=step[_H_N])
-        np.multiply(step[_H_N], step[_Z], out=part)
-        h = np.add(part, n, out=output[t])
+        np.multiply(r, q, out=part)
+        np.add(part, n, out=part)
+        np.tanh(part, out=n)
+        np.subtract(h, n, out=h_n)
+        np.multiply(h_n, z, out=part)
+        h = np.add(part, n, out=out)
     return output, h.reshape(h_0.shape).copy(), record
 
 
@@ -149,12 +154,9 @@ def _back(
         by_rows(kernel, steps, batch, w_hh)
         of_input, of_hidden = (x.reshape(steps, batch, 3 * size) for x in (of_input, of_hidden))
         return of_input, of_hidden, dh.reshape(g[1].shape)
-    weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
-    flat, target, carried = (
-        of_hidden.reshape(steps, batch, 3 * size),
-        by_panel(dh, weight),
-        dh.copy(),
-    )
+    order = step_blocks(steps, batch * size, FACTORS, not reverse)
+    flat, carried = of_hidden.reshape(steps, batch, 3 * size), dh.copy()
+    multiply = BackwardProduct(flat, w_hh, dh)
     to_r_z_q, to_n = of_hidden.swapaxes(1, 2), of_input[:, :, 2]
     factors = np.empty((max(map(len, order)), 4, batch, size), dh.dtype)
     for block in order:
@@ -166,7 +168,7 @@ def _back(
             np.multiply(dh, slopes[:3], out=to_r_z_q[t])
             np.multiply(dh, slopes[3], out=to_n[t])
             np.multiply(dh, record[t, _Z], out=carried)
-            np.matmul(flat[t], weight, out=target)
+            multiply(t)
             np.add(dh, carried, out=dh)
     of_input[:, :, :2] = of_hidden[:, :, :2]
     return of_input.reshape(flat.shape), flat, dh.reshape(g[1].shape)

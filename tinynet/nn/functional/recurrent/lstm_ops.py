@@ -22,15 +22,17 @@ from tinynet.kernels.numba import gates
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
+    FACTORS,
+    BackwardProduct,
     as_matrix,
-    backward_blocks,
     by_panel,
     by_rows,
-    column_panels,
     for_products,
+    multiply_inputs,
     panels,
     parameter_gradients,
     rows,
+    step_blocks,
 )
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
 from tinynet.ops.products.gemm import dot
@@ -65,29 +67,31 @@ def lstm_sequence(
         last = output[0 if reverse else -1], record[-1, :, 4 * size :]
         return output, *(x.reshape(h_0.shape).copy() for x in last), record
     record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
-    from_input, from_hidden = (panels(w, 4, _ORDER, _SCALE, steps) for w in (w_ih, w_hh))
-    np.matmul(input[:, None, None], from_input, out=by_panel(record[:steps, :4], from_input))
-    constant = np.empty((4, batch, size), kind)
+    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
+    multiply_inputs(input, from_input, record[:steps, :4])
+    constant, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
     scale = np.array(_SCALE, kind)[:, None, None]
     np.multiply(bias.reshape(4, 1, size)[list(_ORDER)], scale, out=constant)
-    sums, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
-    products = np.empty((2, batch, size), kind)
-    target = by_panel(sums, from_hidden)
-    step = -1 if reverse else 1
-    record[steps - 1 if reverse else 0, _C] = as_matrix(c_0)
-    h = as_matrix(h_0)
-    for t in range(steps)[::step]:
-        arrays = record[t]
+    sums, products = np.empty((4, batch, size), kind), np.empty((2, batch, size), kind)
+    target, (kept, added) = by_panel(sums, from_hidden), products
+    step, h = -1 if reverse else 1, as_matrix(h_0)
+    order = range(steps)[::step]
+    record[order[0] if steps else 0, _C] = as_matrix(c_0)
+    arrays = record[:steps][::step]
+    # One iterator for each part of the record: indexing costs as much as the arithmetic.
+    for t, gates_, opened, factors, cells, o, tanh_c, out in zip(
+        order, arrays[:, :4], arrays[:, :3], arrays[:, :2], arrays[:, _G : _C + 1], arrays[:, _O],
+        arrays[:, _TANH_C], output[::step], strict=True,
+    ):  # fmt: skip
         np.matmul(h, from_hidden, out=target)
         np.add(sums, constant, out=sums)
-        np.add(sums, arrays[:4], out=sums)
-        np.tanh(sums, out=arrays[:4])
-        opened = arrays[:3]
+        np.add(sums, gates_, out=sums)
+        np.tanh(sums, out=gates_)
         np.multiply(opened, half, out=opened)
         np.add(opened, half, out=opened)
-        np.multiply(arrays[:2], arrays[_G : _C + 1], out=products)
-        c = np.add(products[0], products[1], out=record[t + step, _C])
-        h = np.multiply(arrays[_O], np.tanh(c, out=arrays[_TANH_C]), out=output[t])
+        np.multiply(factors, cells, out=products)
+        c = np.add(kept, added, out=record[t + step, _C])
+        h = np.multiply(o, np.tanh(c, out=tanh_c), out=out)
     h_n, c_n = (x.reshape(h_0.shape).copy() for x in (h, record[-1, _C]))
     return output, h_n, c_n, record
 
@@ -163,9 +167,10 @@ def _back(
         kernel = partial(gates.lstm_backward, d, dh, dc, reverse, g_output, record, weight)
         by_rows(kernel, steps, batch, weight)
         return d, dh.reshape(g[1].shape), dc.reshape(g[2].shape)
-    weight, order = column_panels(w_hh, steps), backward_blocks(steps, batch, size, reverse)
-    d = np.empty((steps, batch, 4, size), output.dtype)
-    flat, target, part = d.reshape(steps, batch, 4 * size), by_panel(dh, weight), np.empty_like(dh)
+    order = step_blocks(steps, batch * size, FACTORS, not reverse)
+    d, part = np.empty((steps, batch, 4, size), output.dtype), np.empty_like(dh)
+    flat = d.reshape(steps, batch, 4 * size)
+    multiply = BackwardProduct(flat, w_hh, dh)
     to_i_f_g, to_o = d[:, :, :3].swapaxes(1, 2), d[:, :, 3]
     factors = np.empty((max(map(len, order)), 5, batch, size), output.dtype)
     for block in order:
@@ -179,7 +184,7 @@ def _back(
             np.add(dc, part, out=dc)
             np.multiply(dc, slopes[:3], out=to_i_f_g[t])
             np.multiply(dc, record[t, _F], out=dc)
-            np.matmul(flat[t], weight, out=target)
+            multiply(t)
     return flat, dh.reshape(g[1].shape), dc.reshape(g[2].shape)
 
 

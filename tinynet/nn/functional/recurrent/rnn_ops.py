@@ -24,6 +24,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.numba import gates
 from tinynet.kernels.numba.blas import LARGE
+from tinynet.kernels.threads.few_rows import SMALL
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.ops.pointwise.exponential import tanh
@@ -33,18 +34,26 @@ from tinynet.ops.shaping.joining import stack
 # ---- products, panel by panel -------------------------------------------------------------------
 #
 # A step multiplies few rows (the batch) by a large matrix. OpenBLAS would spend much of its time
-# packing that matrix. With about 64 columns it uses a kernel for small matrices, which reads them
-# in place, so weights are split into panels of that width.
+# copying that matrix. It reads small matrices in place, of up to ``SMALL`` multiply-adds, and is
+# fastest with 64 columns, so weights are split into panels of about that width.
+
+FACTORS = 8192  # numbers of the steps whose factors are computed at once: they stay in the cache
 
 
-def _width(size: int) -> int:
-    """Return a divisor of ``size`` near 64, or ``size`` itself if there is none."""
+def _width(size: int, rows: int) -> int:
+    """Return a divisor of ``size`` near 64, or ``size`` itself if there is none.
+
+    Args:
+        size: the number of columns.
+        rows: the multiply-adds for each.
+    """
     divisors = [w for w in range(32, 129, 8) if size % w == 0]
-    return min(divisors, key=lambda w: abs(w - 64), default=size)
+    small = [w for w in divisors if w * rows <= SMALL]
+    return min(small or divisors, key=lambda w: abs(w - 64), default=size)
 
 
 def panels(
-    weight: Array, gates: int, order: Sequence[int], scale: Sequence[float], steps: int
+    weight: Array, order: Sequence[int], scale: Sequence[float], steps: int, batch: int
 ) -> Array:
     """Return the transposed weight of each gate in panels, ``[gates, n, inputs, width]``.
 
@@ -52,13 +61,14 @@ def panels(
 
     Args:
         weight: ``[gates * size, inputs]``.
-        gates: the number of gates.
         order: the gates of the weight in the order of the result.
         scale: a factor for each gate of the result.
         steps: the number of products with the result.
+        batch: their number of rows.
     """
-    size, inputs = weight.shape[0] // gates, weight.shape[1]
-    width = (_width(size) if steps > 3 else size) or 1
+    gates, inputs = len(order), weight.shape[1]
+    size = weight.shape[0] // gates
+    width = (_width(size, batch * inputs) if steps > 3 else size) or 1
     split = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
     result = np.empty(split.shape, weight.dtype) if steps > 3 else np.empty_like(split)
     for target, (gate, factor) in enumerate(zip(order, scale, strict=True)):
@@ -72,14 +82,69 @@ def by_panel(out: Array, weight: Array) -> Array:
     return out.reshape(*out.shape[:-1], n, width).swapaxes(-2, -3)
 
 
-def column_panels(weight: Array, steps: int) -> Array:
-    """Return the weight in panels of its columns, ``[n, gates * size, width]``.
+def multiply_inputs(input: Array, weight: Array, out: Array) -> None:
+    """Write the products of all steps with a weight.
 
-    For up to 3 steps, it is one panel, the weight itself: splitting costs what 3 steps gain.
+    Args:
+        input: ``[steps, batch, inputs]``.
+        weight: its panels.
+        out: ``[steps, gates, batch, size]``.
     """
-    width = _width(weight.shape[1]) if steps > 3 else weight.shape[1]
-    split = weight.reshape(len(weight), weight.shape[1] // width, width).transpose(1, 0, 2)
-    return np.ascontiguousarray(split)
+    if input.shape[1] == 1:  # the steps are the rows of one product
+        np.matmul(input[:, 0], weight, out=by_panel(out[:, :, 0].swapaxes(0, 1), weight))
+    else:
+        np.matmul(input[:, None, None], weight, out=by_panel(out, weight))
+
+
+def step_blocks(steps: int, size: int, most: int, descending: bool) -> list[range]:
+    """Return the steps, ascending or descending, in blocks of up to ``most`` numbers.
+
+    Args:
+        steps: their number.
+        size: the numbers of one step.
+        most: of a block, which has one step at least.
+        descending: whether the last step comes first.
+    """
+    length = max(1, most // max(1, size))
+    blocks = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
+    return [block[::-1] for block in blocks[::-1]] if descending else blocks
+
+
+class BackwardProduct:
+    """The gradient of the hidden state, from that of the sums of a step: ``d @ w_hh``.
+
+    The weight is split into panels of its columns, and into gates where a panel would be too large;
+    then the products are added. For up to 3 steps, it is the weight itself: splitting costs what 3
+    steps gain.
+
+    Args:
+        d: the gradients of the sums, ``[steps, batch, gates * size]``; written before each call.
+        weight: ``[gates * size, size]``.
+        out: the gradient of the hidden state, ``[batch, size]``.
+    """
+
+    def __init__(self, d: Array, weight: Array, out: Array):
+        (steps, batch, inner), size = d.shape, weight.shape[1]
+        fits = steps <= 3 or batch * inner * 64 <= SMALL or not size
+        parts = 1 if fits else inner // size
+        terms = inner // parts
+        width = _width(size, batch * terms) if steps > 3 else size
+        split = weight.reshape(parts, terms, size // max(width, 1), width).swapaxes(1, 2)
+        self.panels, self.sums, self.parts = np.ascontiguousarray(split), d, None
+        self.out = by_panel(out, self.panels)
+        if parts == 1:
+            self.panels = self.panels[0]
+        else:
+            self.sums = d.reshape(steps, batch, parts, 1, terms).transpose(0, 2, 3, 1, 4)
+            self.parts = np.empty((parts, *self.out.shape), d.dtype)
+
+    def __call__(self, step: int) -> None:
+        """Write the product of a step to ``out``."""
+        if self.parts is None:
+            np.matmul(self.sums[step], self.panels, out=self.out)
+        else:
+            np.matmul(self.sums[step], self.panels, out=self.parts)
+            np.add.reduce(self.parts, axis=0, out=self.out)
 
 
 def as_matrix(state: Any) -> Any:
@@ -120,16 +185,6 @@ def for_products(weight: Array, steps: int, batch: int) -> Array:
         copy = aligned(weight.size).reshape(weight.shape[::-1])
         gates.transpose(weight, copy)
     return copy
-
-
-# ---- backward -----------------------------------------------------------------------------------
-
-
-def backward_blocks(steps: int, batch: int, size: int, reverse: bool) -> list[range]:
-    """Return the steps in the order of the backward pass, in blocks that stay in the cache."""
-    length = max(1, 8192 // max(1, batch * size))
-    blocks = [range(a, min(a + length, steps)) for a in range(0, steps, length)]
-    return blocks if reverse else [block[::-1] for block in blocks[::-1]]
 
 
 # ---- gradients of the weights -------------------------------------------------------------------
@@ -200,10 +255,8 @@ def rnn_sequence(
     """
     steps, batch, _ = input.shape
     size = len(w_hh)
-    from_input, from_hidden = (panels(w, 1, [0], [1], steps)[0] for w in (w_ih, w_hh))
-    output = np.empty((steps, batch, size), input.dtype)
-    np.matmul(input[:, None], from_input, out=by_panel(output, from_input))
-    output += bias
+    from_hidden = panels(w_hh, [0], [1], steps, batch)[0]
+    output = dot(rows(input), w_ih.T, bias).reshape(steps, batch, size)
     sums = np.empty((batch, size), input.dtype)
     target, zero, h = by_panel(sums, from_hidden), np.zeros((), input.dtype), as_matrix(h_0)
     for t in range(steps)[:: -1 if reverse else 1]:
@@ -251,13 +304,12 @@ def _rnn_gradients(
     else:
         d = np.multiply(output, output)
         np.subtract(1, d, out=d)
-    weight = column_panels(w_hh, len(d))
     dh = as_matrix(g[1]).copy()
-    target = by_panel(dh, weight)
+    multiply = BackwardProduct(d, w_hh, dh)
     for t in range(len(d))[:: 1 if reverse else -1]:
         dh += g[0][t]
         d[t] *= dh
-        np.matmul(d[t], weight, out=target)
+        multiply(t)
     dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
     rest = parameter_gradients(d, d, input, h_0, output, reverse, needs[2:])
     return dx, dh.reshape(h_0.shape), *rest

@@ -8,7 +8,7 @@ from typing import Any
 
 from tinynet.board.graphs.formats import size
 from tinynet.core.printing import quantity
-from tinynet.train.base.toml_text import dotted
+from tinynet.train.config.document import dotted
 from tinynet.train.config.values import DEFAULT, Value, tables_of
 from tinynet.train.diagnose.explanation import fatal_reports, post_mortems, status_with_cause
 from tinynet.train.incidents.post_mortem import read_report

@@ -11,7 +11,7 @@ from tinynet.data import Tokenizer
 from tinynet.data.readers.encoding import TableEncoder
 from tinynet.dtypes import Array
 from tinynet.train.metrics.metric import Collected
-from tinynet.train.metrics.regression import r2
+from tinynet.train.metrics.registry import r2
 from tinynet.train.observe.progress import number_text
 from tinynet.train.show.page import Html, cards, element, joined, table
 from tinynet.train.show.plots import GREY, Curve, Scale, lines

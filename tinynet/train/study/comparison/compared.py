@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from tinynet.train.base.table import brief, distinct
-from tinynet.train.base.toml_text import dotted
+from tinynet.train.base.terminal import brief, distinct
+from tinynet.train.config.document import dotted
 from tinynet.train.config.values import DEFAULT, Value
 from tinynet.train.metrics.criterion import Criterion, criterion_of, recorded_criterion
 from tinynet.train.show.page import Html, element

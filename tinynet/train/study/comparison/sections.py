@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet.core.printing import quantity
-from tinynet.train.base.table import brief, distinct
+from tinynet.train.base.terminal import brief, distinct
 from tinynet.train.config.document import toml_or_text
 from tinynet.train.diagnose.explanation import status_with_cause
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST

@@ -20,7 +20,7 @@ from tinynet.train.assemble.optimizers import component_of
 from tinynet.train.assemble.rehearsal import Rehearsal, rehearsal
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import UsageError, did_you_mean, one_of
-from tinynet.train.base.toml_text import dotted, toml_value
+from tinynet.train.config.document import dotted, toml_value
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.diagnose.data_check import check_data
@@ -28,8 +28,7 @@ from tinynet.train.loop.fit import Step
 from tinynet.train.observe.progress import counted
 from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.runner import prepare
-from tinynet.train.step.nonfinite import NonFiniteError
-from tinynet.train.step.task import Updater
+from tinynet.train.step.task import NonFiniteError, Updater
 from tinynet.train.study.finders.curve import Divergence, Suggestions, grid, smoothed, suggestions
 
 # ---- settings -----------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """Sums by index on arrays: the derivatives of gather, index_select and indexing.
 
-``np.add.at`` is fast on flat arrays only. Adding entire rows is faster still where rows are long:
-each round adds one row per index.
+``np.add.at`` is fast on arrays of one dimension only. So short rows are added column by column, and
+long rows in rounds: each adds one row per index.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.kernels.sums import column_sums
 
-_LONG_ROW = 24  # elements; in shorter rows, the overhead per row dominates
+_SHORT_ROW = 16  # elements: longer rows leave the cache between one column and the next
 _SUM = 3  # cost of the sum of the rows of one index, in rounds
 
 
@@ -26,31 +27,52 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
         rows: two dimensions, as wide as ``whole``.
     """
     width = whole.shape[1]
-    if width >= _LONG_ROW and len(index):
-        _add_long_rows(whole, index, rows)
+    if not len(index) or not width:
         return
-    at = index if width == 1 else (index[:, None] * np.intp(width) + np.arange(width)).reshape(-1)
-    np.add.at(whole.reshape(-1), at, rows.reshape(-1))
+    if width > _SHORT_ROW:
+        _add_long_rows(whole, index, lambda places: rows.take(places, 0))
+        return
+    pair = _PAIRS.get(whole.dtype.char) if width % 2 == 0 and rows.dtype == whole.dtype else None
+    if pair is not None:
+        whole, rows = whole.view(pair), np.ascontiguousarray(rows).view(pair)
+    for column, added in zip(whole.T, rows.T, strict=True):
+        np.add.at(column, index, added)
 
 
-def _add_long_rows(whole: Array, index: Array, rows: Array) -> None:
-    """Do what ``add_rows`` does in rounds; then sum the rows of few indices that repeat often."""
-    bits = len(index).bit_length()
-    keys = (index.astype(np.int64) << bits) | np.arange(len(index))
-    keys.sort()  # numpy sorts numbers faster than it finds their order
-    order, first = keys & ((1 << bits) - 1), np.flatnonzero(np.diff(keys >> bits, prepend=-1))
-    counts = np.diff(first, append=len(index))
-    rank = np.argsort(-counts, kind="stable")  # each round adds to the first sums
-    first, counts = first[rank], counts[rank]
+_PAIRS = {"f": np.complex64, "d": np.complex128}  # whose addition adds two numbers at once
+
+
+def add_computed_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) -> None:
+    """Do what ``add_rows`` does with rows that a function computes from their places."""
+    if whole.shape[1] > _SHORT_ROW and len(index):
+        _add_long_rows(whole, index, rows_at)
+    else:
+        add_rows(whole, index, rows_at(slice(None)))
+
+
+def _add_long_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) -> None:
+    """Add rows in rounds; then sum the rows of few indices that repeat often."""
+    numbers, order = _sorted(index)
+    first = np.flatnonzero(np.diff(numbers, prepend=-1))
+    counts, rank = _sorted(-np.diff(first, append=len(index)))
+    first, counts = first[rank], -counts  # each round adds to the first sums
     left = len(first) - np.cumsum(np.bincount(counts))  # number of indices after each round
     rounds = int(np.argmin(np.arange(len(left)) + _SUM * left))
     at = index[order[first]]
     sums = whole.take(at, 0)
     for number, count in enumerate(left[:rounds]):
-        sums[:count] += rows.take(order[first[:count] + number], 0)
+        sums[:count] += rows_at(order[first[:count] + number])
     for i in range(left[rounds]):
-        sums[i] += column_sums(rows.take(order[first[i] + rounds : first[i] + counts[i]], 0))
+        sums[i] += column_sums(rows_at(order[first[i] + rounds : first[i] + counts[i]]))
     whole[at] = sums
+
+
+def _sorted(numbers: Array) -> tuple[Array, Array]:
+    """Return integers sorted, and their stable order: numpy sorts several times as fast as that."""
+    bits = len(numbers).bit_length()
+    keys = (numbers.astype(np.int64) << bits) | np.arange(len(numbers))
+    keys.sort()
+    return keys >> bits, keys & ((1 << bits) - 1)
 
 
 def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:
@@ -70,6 +92,10 @@ def add_at(whole: Array, key: tuple[Any, ...], values: Array) -> None:
         return
     if not key:
         whole += values
+        return
+    if len(key) == 1 and isinstance(key[0], np.ndarray) and key[0].dtype != bool:
+        index = from_the_front(key[0].reshape(-1), len(whole))
+        add_rows(whole.reshape(len(whole), -1), index, values.reshape(len(index), -1))
         return
     axes, arrays = _as_integers(whole.shape, key)
     arrays = list(np.broadcast_arrays(*arrays))

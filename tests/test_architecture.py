@@ -105,6 +105,7 @@ EDGE = {
     "board/notebook.py": {"tensorboard"},
     "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"google", "tensorboardX"},
+    "compat/utilities/quasirandom.py": {"scipy"},
     "compat/vision/functions/on_pillow.py": {"PIL"},  # what Pillow computes itself
     "compat/vision/images.py": {"PIL"},
     "data/readers/parquet.py": {"pyarrow"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import os
 import re
 from pathlib import Path
@@ -15,20 +16,34 @@ _LOCAL = "tinynet downloads nothing; download the file and use load or load_file
 load = refusal("hub.load", _LOCAL)
 download_url_to_file = refusal("hub.download_url_to_file", _LOCAL)
 list = refusal("hub.list", _LOCAL)
+_folders: builtins.list[str] = []  # what set_dir set
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the start of a file's hash in its name
 
 
 def get_dir() -> str:
-    """Return the folder of downloaded files: ``hub`` in ``$TORCH_HOME``, else ``~/.cache/torch``.
+    """Return the folder of downloaded files.
+
+    It is that of ``set_dir``, else ``hub`` in ``$TORCH_HOME``, else in ``~/.cache/torch``.
 
     Example:
         >>> from tinynet.compat import hub
         >>> hub.get_dir().endswith("hub")
         True
     """
+    if _folders:
+        return _folders[-1]
     cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
     home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
     return os.path.join(os.path.expanduser(home), "hub")
+
+
+def set_dir(d: str | os.PathLike[str]) -> None:
+    """Set the folder of downloaded files.
+
+    Args:
+        d: the folder.
+    """
+    _folders[:] = [os.path.expanduser(d)]
 
 
 def load_state_dict_from_url(

@@ -92,3 +92,9 @@ PyTorchFileReader = absent("PyTorchFileReader", _FILES)
 PyTorchFileWriter = absent(
     "PyTorchFileWriter", _FILES.replace("load", "save").replace("read", "write")
 )
+
+# ---- torch.Stream --------------------------------------------------------------------------------
+
+_QUEUE = "operations run at once, in the order of the program"
+Stream = absent("Stream", _QUEUE)
+Event = absent("Event", _QUEUE)

@@ -7,9 +7,12 @@ from typing import Any
 
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
+from tinynet.compat.futures import Future as Future
 from tinynet.compat.library import ops as ops
+from tinynet.compat.refusal import Event as Event
 from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader
 from tinynet.compat.refusal import PyTorchFileWriter as PyTorchFileWriter
+from tinynet.compat.refusal import Stream as Stream
 from tinynet.compat.refusal import SymBool as SymBool
 from tinynet.compat.refusal import SymFloat as SymFloat
 from tinynet.compat.refusal import SymInt as SymInt
@@ -20,6 +23,20 @@ from tinynet.compat.types import float8_e4m3fn as float8_e4m3fn
 from tinynet.compat.types import float8_e4m3fnuz as float8_e4m3fnuz
 from tinynet.compat.types import float8_e5m2 as float8_e5m2
 from tinynet.compat.types import float8_e5m2fnuz as float8_e5m2fnuz
+from tinynet.compat.types import int1 as int1
+from tinynet.compat.types import int2 as int2
+from tinynet.compat.types import int3 as int3
+from tinynet.compat.types import int4 as int4
+from tinynet.compat.types import int5 as int5
+from tinynet.compat.types import int6 as int6
+from tinynet.compat.types import int7 as int7
+from tinynet.compat.types import uint1 as uint1
+from tinynet.compat.types import uint2 as uint2
+from tinynet.compat.types import uint3 as uint3
+from tinynet.compat.types import uint4 as uint4
+from tinynet.compat.types import uint5 as uint5
+from tinynet.compat.types import uint6 as uint6
+from tinynet.compat.types import uint7 as uint7
 from tinynet.compat.version import __version__ as __version__
 from tinynet.core.tensors.tensor import Tensor
 

@@ -25,7 +25,7 @@ class _Named(dtype):
 
     def __init__(self, name: str, scalar_name: str, itemsize: int, instead: str, *limits: float):
         self.name, self.scalar_name, self.tensor_name = name, scalar_name, f"{scalar_name}Tensor"
-        self.is_complex, self.is_floating_point = not limits, bool(limits)
+        self.is_complex, self.is_floating_point = name.startswith("complex"), bool(limits)
         self.itemsize, self.instead = itemsize, instead
         if limits:
             self.max, self.eps, self.smallest_normal = limits
@@ -46,6 +46,12 @@ float8_e4m3fn = _float8("e4m3fn", 448.0, 2.0**-3, 2.0**-6)
 float8_e5m2 = _float8("e5m2", 57344.0, 2.0**-2, 2.0**-14)
 float8_e4m3fnuz = _float8("e4m3fnuz", 240.0, 2.0**-3, 2.0**-7)
 float8_e5m2fnuz = _float8("e5m2fnuz", 57344.0, 2.0**-3, 2.0**-15)
+int1, int2, int3, int4, int5, int6, int7 = (
+    _Named(f"int{bits}", f"Int{bits}", 1, "int8") for bits in range(1, 8)
+)
+uint1, uint2, uint3, uint4, uint5, uint6, uint7 = (
+    _Named(f"uint{bits}", f"UInt{bits}", 1, "uint8") for bits in range(1, 8)
+)
 
 
 class finfo(type_info.finfo):
@@ -58,7 +64,7 @@ class finfo(type_info.finfo):
     """
 
     def __init__(self, type: DtypeLike = None):
-        if not isinstance(type, _Named) or type.is_complex:
+        if not isinstance(type, _Named) or not type.is_floating_point:
             super().__init__(type)
             return
         self.bits, self.max, self.min = 8, type.max, -type.max

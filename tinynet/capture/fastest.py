@@ -25,6 +25,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.random import default_generator
 
 ROUNDS = 5
+CLEARLY = 0.97  # of numpy's time: less of a gain may be noise, and numpy's results are eager's
 SLICE = 1e-3  # seconds of a turn
 ENOUGH = 0.1  # seconds, after which no further round is needed
 
@@ -63,13 +64,13 @@ def _race(
     """Return the fastest form with its name, and the seconds of the forms."""
     plain = native.in_form(NUMPY)
     took = _seconds([native, plain], tensors, before)
-    if took[0] <= took[1]:
+    if took[0] <= CLEARLY * took[1]:
         return NATIVE, native, took
     measured = native.in_form(MEASURED)
     took = _seconds([native, plain, measured], tensors, before)
-    by_name = dict(zip((NATIVE, NUMPY, MEASURED), (native, plain, measured), strict=True))
-    at = took.index(min(took))
-    return [*by_name.items()][at] + (took,)
+    if min(took[0], took[2]) > CLEARLY * took[1]:
+        return NUMPY, plain, took
+    return (NATIVE, native, took) if took[0] <= took[2] else (MEASURED, measured, took)
 
 
 def _seconds(entries: list[Entry], tensors: list[Tensor], before: Snapshot) -> list[float]:

@@ -136,3 +136,8 @@ def test_a_note_names_what_it_is_for(times, tmp_path):
     trained()
     (note,) = (json.loads(path.read_text()) for path in tmp_path.glob("choice_*.json"))
     assert note["chosen"] == "numba" and note["seconds"] == [1.0, 2.0]
+
+
+def test_numpy_runs_where_there_is_no_clear_gain(times):
+    times["native"] = times["measured"] = 1.95
+    assert trained()[0].native_from == [None]

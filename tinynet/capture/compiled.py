@@ -152,9 +152,12 @@ class Compiled:
         It is the native one once it is its turn, unless that turns out to be slower.
         """
         found: Entry = entry if entry.successor is None else entry.successor.take_over(entry)
-        if found.untried and found.fits(tensors):
+        if found.untried and found.fits(tensors) and capturing.take():
             found.untried = False
-            found = fastest(found, tensors)
+            try:
+                found = fastest(found, tensors)
+            finally:
+                capturing.give_back()
             if found.outrun:
                 found.recognize = recognizer(found.run, tensors, args, kwargs)
         if found is not entry:

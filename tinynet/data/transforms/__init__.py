@@ -7,7 +7,6 @@ each batch, so the results are the same for any number of workers, whereas each 
 a copy of a generator passed explicitly.
 """
 
-from tinynet.data.transforms.affine import *
 from tinynet.data.transforms.augmentation import *
 from tinynet.data.transforms.base import *
 from tinynet.data.transforms.color import *
@@ -15,5 +14,4 @@ from tinynet.data.transforms.conversion import *
 from tinynet.data.transforms.geometry import *
 from tinynet.data.transforms.mixtures import *
 from tinynet.data.transforms.policies import *
-from tinynet.data.transforms.resizing import *
 from tinynet.data.transforms.warps import *

@@ -15,7 +15,7 @@ from tinynet.core import callsite, seams
 from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
 from tinynet.core.printing import quantity
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import threads
 from tinynet.random import Generator

@@ -19,7 +19,7 @@ from tinynet.base.invocation import command, shown
 from tinynet.board.summaries.pixels import png
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.train import outputs
 from tinynet.train.assemble.build import build, first_batch
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of

@@ -12,10 +12,10 @@ from pathlib import Path
 from tinynet import data
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Tokenizer
-from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.files import FormatError, text_of
-from tinynet.data.readers.folder import files_in
 from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.image_folder import files_in
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.ops.shaping.joining import cat
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean

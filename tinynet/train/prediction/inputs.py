@@ -14,13 +14,11 @@ import numpy as np
 
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.files import listed, text_of
-from tinynet.data.readers.framing import conversion
-from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.image_encoding import ImageEncoder, conversion
 from tinynet.data.readers.image_folder import EXTENSIONS
 from tinynet.data.readers.parquet import read_parquet
-from tinynet.data.readers.tables import Table, read_table
+from tinynet.data.readers.tables import Table, TableEncoder, read_table
 from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.dtypes import Array
 from tinynet.train.base.problems import UsageError

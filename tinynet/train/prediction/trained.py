@@ -14,10 +14,9 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.encoding import TableEncoder
-from tinynet.data.readers.framing import Framing, conversion
-from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.image_encoding import Framing, ImageEncoder, conversion
 from tinynet.data.readers.pillow import opaque_image, require_pillow
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.dtypes import Array
 from tinynet.ops import stack

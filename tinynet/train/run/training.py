@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from tinynet.base.invocation import command
 from tinynet.board import Recording
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.train.assemble.averages import average_of
 from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.stopping import EARLY_STOPPING, Best, Limits, examples_per_epoch

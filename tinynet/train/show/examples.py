@@ -17,8 +17,8 @@ from tinynet import nn
 from tinynet.board.summaries.pixels import png
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Subset, Tokenizer
-from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.table_rows import TableRows
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.dtypes import Array
 from tinynet.train import outputs
 from tinynet.train.metrics.metric import Collected, softmax

@@ -8,9 +8,9 @@ import pytest
 
 import tinynet as tn
 from tinynet.data import transforms as T
-from tinynet.data.transforms.adjustments import with_hue
-from tinynet.data.transforms.affine import inverse_map, linear_map, old_places, sampled
-from tinynet.data.transforms.resizing import random_crop_box, resized
+from tinynet.data.transforms.color import with_hue
+from tinynet.data.transforms.geometry import random_crop_box, resized
+from tinynet.data.transforms.warps import inverse_map, linear_map, old_places, sampled
 
 RANDOM = np.random.default_rng(0)
 SIZES = [((17, 23), (8, 9)), ((8, 8), (20, 31)), ((100, 60), (7, 60)), ((5, 5), (5, 3))]

@@ -688,7 +688,7 @@ def test_blocks_give_what_the_whole_gives_in_any_layout(name, monkeypatch):
     values, grads = random.standard_normal((23, 17)), random.standard_normal((3, 23, 17))
     found = {}
     for size in (1 << 20, 64 * 8):
-        monkeypatch.setattr("tinynet.optim.base.state_dicts.BLOCK", size)
+        monkeypatch.setattr("tinynet.optim.base.groups.BLOCK", size)
         for layout, array in layouts(values).items():
             p = tn.from_numpy(array).requires_grad_()
             optimizer = getattr(optim, name)([p], lr=0.01, **RUN[name].full)

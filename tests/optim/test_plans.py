@@ -5,8 +5,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
-from tinynet.optim.base import plans
-from tinynet.optim.base import state_dicts as slots
+from tinynet.optim.base import elementwise
+from tinynet.optim.base import groups as slots
 
 from .algorithms import ELEMENTWISE, RUN
 
@@ -58,7 +58,7 @@ def compared(monkeypatch, make, **options):
     """Train with packs and one by one; compare, and return the optimizer with packs."""
     parameters, optimizer = trained(make, **options)
     with monkeypatch.context() as alone:
-        alone.setattr(plans.Plan, "of", lambda *args: None)
+        alone.setattr(elementwise.Plan, "of", lambda *args: None)
         expected = content(*trained(make, **options))
     assert_same(content(parameters, optimizer), expected)
     return optimizer
@@ -139,7 +139,7 @@ def test_two_groups_have_their_own_plans(monkeypatch):
 
 
 def test_many_are_cut_into_packs_that_fit_the_cache(monkeypatch):
-    monkeypatch.setattr(plans, "TOGETHER", 25)
+    monkeypatch.setattr(elementwise, "TOGETHER", 25)
     optimizer = compared(monkeypatch, MAKERS["Adam"])
     assert [pack.places for pack in plan_of(optimizer).packs] == [[0, 1, 2], [4, 5]]
 
@@ -157,8 +157,8 @@ def test_sizes_around_whole_blocks(blocks, more):
 @pytest.mark.parametrize("sparse", [True, False])
 def test_checks_are_made_for_what_repeats_only(sparse, monkeypatch):
     made = []
-    original = plans.checks
-    monkeypatch.setattr(plans, "checks", lambda *args: made.append(args) or original(*args))
+    original = elementwise.checks
+    monkeypatch.setattr(elementwise, "checks", lambda *args: made.append(args) or original(*args))
     table, other = nn.Embedding(5, 2, sparse=sparse), nn.Linear(2, 2)
     optimizer = optim.SGD([*table.parameters(), *other.parameters()], lr=0.1)
     for i in range(6):

@@ -18,7 +18,7 @@ from tinynet.train.config.coercion import (
     coerce,
     describe_type,
 )
-from tinynet.train.loop.source import DataSource
+from tinynet.train.loop.splits import DataSource
 
 ROOT = Path(__file__).parents[2]
 

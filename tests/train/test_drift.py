@@ -14,7 +14,7 @@ import tinynet as tn
 from tinynet.data import TensorDataset
 from tinynet.train import ChangedWarning, UsageError, evaluate_run, resume, run
 from tinynet.train.cli import main
-from tinynet.train.config.sources import traced
+from tinynet.train.config.user_code import traced
 from tinynet.train.diagnose.changes import differences, fingerprint
 
 from .test_resume import same

@@ -15,9 +15,9 @@ from tinynet.train.base import memory
 from tinynet.train.base.memory import parse_size
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.cli import main
-from tinynet.train.study.finders import batch_size as batch_sizes
-from tinynet.train.study.finders.batch_size import largest
-from tinynet.train.study.finders.one_try import answer
+from tinynet.train.study import batch_size as batch_sizes
+from tinynet.train.study.batch_size import largest
+from tinynet.train.study.one_try import answer
 
 HUNGRY = """
 import os

@@ -14,8 +14,8 @@ from tinynet.train.assemble.optimizers import updaters_for
 from tinynet.train.base.problems import UsageError
 from tinynet.train.cli import main
 from tinynet.train.show import plots
-from tinynet.train.study.finders.curve import Divergence, grid, smoothed, suggestions
-from tinynet.train.study.finders.learning_rate import Rates
+from tinynet.train.study.curve import Divergence, grid, smoothed, suggestions
+from tinynet.train.study.learning_rate import Rates
 
 from .test_html_report import CONFIGS, Page
 

@@ -7,7 +7,7 @@ import tinynet as tn
 from tinynet import exchange, optim
 from tinynet.train import ConfigError, UsageError, load_config, resume, run
 from tinynet.train.assemble.build import build
-from tinynet.train.assemble.fine_tuning import groups_of
+from tinynet.train.assemble.optimizers import groups_of
 from tinynet.train.cli import main
 
 

@@ -12,9 +12,9 @@ from tinynet.train.base import checkpoint_file as checkpoints
 from tinynet.train.base.checkpoint_file import row_with_checksum
 from tinynet.train.base.problems import TrainError
 from tinynet.train.cli import main
-from tinynet.train.diagnose.replay import replay
-from tinynet.train.incidents import post_mortem as post_mortems
-from tinynet.train.incidents.post_mortem import read_report
+from tinynet.train.diagnose.explanation import replay
+from tinynet.train.incidents import guard as post_mortems
+from tinynet.train.incidents.guard import read_report
 
 from .test_resume import rows
 from .test_runner import own_model

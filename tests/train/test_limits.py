@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tinynet.train import evaluate_run, load_config, resume, run
-from tinynet.train.assemble import limits
+from tinynet.train.assemble import stopping
 from tinynet.train.assemble.build import build
 from tinynet.train.base.checkpoint_file import read_checkpoint
 from tinynet.train.base.problems import ConfigError
@@ -93,7 +93,7 @@ class Clock:
 
 
 def test_max_time_counts_the_whole_run(write, unlimited, tmp_path, dies, monkeypatch):
-    monkeypatch.setattr(limits, "time", Clock())
+    monkeypatch.setattr(stopping, "time", Clock())
     given = {"run.max_time": "1m", "run.save_every_steps": 5}
     path = write(unlimited)
     whole = run(path, given, quiet=True)

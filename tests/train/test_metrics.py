@@ -10,11 +10,11 @@ from tests.rounding import near
 from tinynet import nn, optim
 from tinynet.train import UsageError, evaluate_run, run
 from tinynet.train.assemble.averages import MovingAverage
-from tinynet.train.assemble.best import Best
+from tinynet.train.assemble.stopping import Best
 from tinynet.train.config.sections import EvaluationSection
 from tinynet.train.metrics.metric import UnsuitableError
 from tinynet.train.metrics.registry import METRICS, find_metric, higher_is_better
-from tinynet.train.outputs.predictions import confusion_table, rows_of, sentence_of, table_of
+from tinynet.train.outputs import confusion_table, rows_of, sentence_of, table_of
 from tinynet.train.step.epoch import Totals
 
 

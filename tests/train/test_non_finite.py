@@ -11,7 +11,7 @@ from tinynet import nn, optim
 from tinynet.data import DataLoader, Subset, TensorDataset
 from tinynet.train import NonFiniteError, fit
 from tinynet.train.incidents import guard as guards
-from tinynet.train.incidents.post_mortem import read_report
+from tinynet.train.incidents.guard import read_report
 from tinynet.train.step.seeds import get_states, seed_all
 
 NAN, INF = float("nan"), float("inf")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.data.readers.framing import Framing
+from tinynet.data.readers.image_encoding import Framing
 from tinynet.train import load_run, run
 from tinynet.train.cli import main
 

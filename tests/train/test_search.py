@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 from tests.patience import PATIENCE
 from tinynet.base.invocation import installation
 from tinynet.train import run
-from tinynet.train.assemble.limits import PRUNED
+from tinynet.train.assemble.stopping import PRUNED
 from tinynet.train.base.problems import Problems, TrainError, UsageError
 from tinynet.train.base.terminal import brief
 from tinynet.train.base.writing import locked
 from tinynet.train.cli import main
-from tinynet.train.run.supervised import Supervised
+from tinynet.train.run.processes import Supervised
 from tinynet.train.study.run_group import outcome_of
 from tinynet.train.study.search import open_search, read_results
 from tinynet.train.study.space import Point, dimension, probes, space_of

@@ -14,7 +14,7 @@ import tinynet as tn
 from tests.patience import PATIENCE
 from tests.rounding import near
 from tinynet.data import CSV, FormatError, Parquet
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.data.splits import grouped_split, stratified_split, time_split
 from tinynet.train import ConfigError, UsageError, evaluate_run, load_config, load_run, resume, run
 from tinynet.train.assemble.build import build

@@ -14,7 +14,7 @@ from tinynet.train import ChangedWarning, UsageError, evaluate, run
 from tinynet.train.cli import main
 from tinynet.train.exhibits import Moment, Neighbours, Projector, SampledText
 from tinynet.train.models import GPT, LSTMLanguageModel, SkipGram
-from tinynet.train.outputs.generation import generate, generate_text
+from tinynet.train.outputs import generate, generate_text
 
 LETTERS = "abcdefghij"
 MODELS = {

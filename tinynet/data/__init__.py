@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from tinynet.data.readers.arrays import NPZ as NPZ
     from tinynet.data.readers.bundled import Digits as Digits
     from tinynet.data.readers.bundled import Spirals as Spirals
-    from tinynet.data.readers.cifar import CIFAR10 as CIFAR10
-    from tinynet.data.readers.cifar import CIFAR100 as CIFAR100
     from tinynet.data.readers.files import FormatError as FormatError
-    from tinynet.data.readers.folder import DatasetFolder as DatasetFolder
-    from tinynet.data.readers.idx import IDX as IDX
-    from tinynet.data.readers.idx import MNIST as MNIST
-    from tinynet.data.readers.idx import FashionMNIST as FashionMNIST
-    from tinynet.data.readers.idx import read_idx as read_idx
+    from tinynet.data.readers.image_folder import DatasetFolder as DatasetFolder
     from tinynet.data.readers.image_folder import ImageFolder as ImageFolder
+    from tinynet.data.readers.images import CIFAR10 as CIFAR10
+    from tinynet.data.readers.images import CIFAR100 as CIFAR100
+    from tinynet.data.readers.images import IDX as IDX
+    from tinynet.data.readers.images import MNIST as MNIST
+    from tinynet.data.readers.images import FashionMNIST as FashionMNIST
+    from tinynet.data.readers.images import read_idx as read_idx
     from tinynet.data.readers.parquet import Parquet as Parquet
     from tinynet.data.readers.table_rows import CSV as CSV
     from tinynet.data.stack import StackDataset as StackDataset
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from tinynet.data.subset import random_split as random_split
     from tinynet.data.texts.byte_pairs import BPETokenizer as BPETokenizer
     from tinynet.data.texts.labelled import LabelledTexts as LabelledTexts
-    from tinynet.data.texts.skip_grams import SkipGrams as SkipGrams
     from tinynet.data.texts.text import PythonSources as PythonSources
+    from tinynet.data.texts.text import SkipGrams as SkipGrams
     from tinynet.data.texts.text import Text as Text
     from tinynet.data.texts.tokenizer import CharTokenizer as CharTokenizer
     from tinynet.data.texts.tokenizer import Tokenizer as Tokenizer

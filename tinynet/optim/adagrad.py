@@ -5,8 +5,7 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import wrap
 from tinynet.optim.base.elementwise import Elementwise, Given, direction, filled_like
 from tinynet.optim.base.formula import sqrt
-from tinynet.optim.base.groups import Group, Params, counted, number, options_of
-from tinynet.optim.base.state_dicts import Numbers
+from tinynet.optim.base.groups import Group, Numbers, Params, counted, number, options_of
 
 
 class Adagrad(Elementwise):

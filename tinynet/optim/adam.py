@@ -7,8 +7,7 @@ import math
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import maximum, sqrt
-from tinynet.optim.base.groups import Group, Params, number, options_of
-from tinynet.optim.base.state_dicts import Numbers
+from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
 class Adam(Elementwise):

@@ -20,9 +20,19 @@ from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import repeated
 from tinynet.dtypes import Array
-from tinynet.optim.base import state_dicts
 from tinynet.optim.base.diagnosis import Diagnosis
-from tinynet.optim.base.groups import Group, Params, completed, grouped, refuse_mixed
+from tinynet.optim.base.groups import (
+    Group,
+    Params,
+    State,
+    completed,
+    grouped,
+    packed,
+    refuse_mixed,
+    refuse_other_groups,
+    regrouped,
+    unpacked,
+)
 from tinynet.optim.base.hooks import Hooked, hooked
 from tinynet.optim.base.hooks import (
     register_optimizer_step_post_hook as register_optimizer_step_post_hook,
@@ -93,7 +103,7 @@ class Optimizer(Hooked, ChecksArguments):
 
     def __init__(self, params: Params, defaults: dict[str, Any]):
         self.defaults = defaults
-        self.state: state_dicts.State = defaultdict(dict)
+        self.state: State = defaultdict(dict)
         self.param_groups: list[Group] = []
         self._set_up()
         groups = grouped(params, defaults)
@@ -276,7 +286,7 @@ class Optimizer(Hooked, ChecksArguments):
         """
         for hook in [*self._optimizer_state_dict_pre_hooks.values()]:
             hook(self)
-        made = state_dicts.packed(self.param_groups, self.state)
+        made = packed(self.param_groups, self.state)
         for hook in [*self._optimizer_state_dict_post_hooks.values()]:
             result = hook(self, made)
             made = made if result is None else result
@@ -295,9 +305,9 @@ class Optimizer(Hooked, ChecksArguments):
             result = hook(self, state_dict)
             state_dict = state_dict if result is None else result
         saved = state_dict["param_groups"]
-        state_dicts.refuse_other_groups(self.param_groups, saved)
-        state = state_dicts.unpacked(self.param_groups, state_dict, self.numbers, self.shaped)
-        groups = state_dicts.regrouped(self.param_groups, saved, self.defaults)
+        refuse_other_groups(self.param_groups, saved)
+        state = unpacked(self.param_groups, state_dict, self.numbers, self.shaped)
+        groups = regrouped(self.param_groups, saved, self.defaults)
         self.__setstate__({"state": state, "param_groups": groups})  # subclasses add options there
         for hook in [*self._optimizer_load_state_dict_post_hooks.values()]:
             hook(self)

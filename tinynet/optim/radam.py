@@ -6,8 +6,7 @@ import math
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
-from tinynet.optim.base.groups import Group, Params, number, options_of
-from tinynet.optim.base.state_dicts import Numbers
+from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
 class RAdam(Elementwise):

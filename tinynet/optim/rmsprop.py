@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
-from tinynet.optim.base.groups import Group, Params, number, options_of
-from tinynet.optim.base.state_dicts import Numbers
+from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
 class RMSprop(Elementwise):

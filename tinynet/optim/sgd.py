@@ -9,8 +9,7 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
-from tinynet.optim.base.groups import Group, Params, number, options_of
-from tinynet.optim.base.state_dicts import Numbers
+from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
 class SGD(Elementwise):

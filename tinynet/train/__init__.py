@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from tinynet.train.loop.fit import Steps as Steps
     from tinynet.train.loop.fit import evaluate as evaluate
     from tinynet.train.loop.fit import fit as fit
-    from tinynet.train.outputs.generation import generate as generate
-    from tinynet.train.outputs.generation import generate_text as generate_text
-    from tinynet.train.run.result import Result as Result
+    from tinynet.train.outputs import generate as generate
+    from tinynet.train.outputs import generate_text as generate_text
+    from tinynet.train.run.measures import Result as Result
     from tinynet.train.run.resuming import resume as resume
     from tinynet.train.run.runner import evaluate_run as evaluate_run
     from tinynet.train.run.runner import load_run as load_run
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from tinynet.train.step.task import Task as Task
     from tinynet.train.step.task import Updater as Updater
     from tinynet.train.store.storage import StorageWarning as StorageWarning
-    from tinynet.train.study.finders.batch_size import BatchSizeSearch as BatchSizeSearch
-    from tinynet.train.study.finders.batch_size import find_batch_size as find_batch_size
-    from tinynet.train.study.finders.learning_rate import RangeTest as RangeTest
-    from tinynet.train.study.finders.learning_rate import find_lr as find_lr
+    from tinynet.train.study.batch_size import BatchSizeSearch as BatchSizeSearch
+    from tinynet.train.study.batch_size import find_batch_size as find_batch_size
+    from tinynet.train.study.learning_rate import RangeTest as RangeTest
+    from tinynet.train.study.learning_rate import find_lr as find_lr
     from tinynet.train.trackers.tracking import Track as Track
     from tinynet.train.trackers.tracking import Tracker as Tracker
     from tinynet.train.trackers.tracking import TrackerWarning as TrackerWarning

@@ -26,7 +26,7 @@ from tinynet.train.base.problems import (
     warnings_as_lines,
 )
 from tinynet.train.commands import COMMANDS, find
-from tinynet.train.observe.output import prepare_streams, survive_closed_output
+from tinynet.train.observe.progress import prepare_streams, survive_closed_output
 from tinynet.train.store.provenance import version
 
 _NEGATIVE_POINT = re.compile(r"-[\d.][\d.eE+-]*(,[\d.eE+-]+)+")

@@ -14,8 +14,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data import CharTokenizer, Tokenizer
 from tinynet.dtypes import Array
 from tinynet.train.loop.callback import Callback, Moment
-from tinynet.train.outputs import pictures
-from tinynet.train.outputs.generation import generate_text
+from tinynet.train.outputs import are_images, generate_text, grid
 from tinynet.train.step.task import shape_of
 
 # ---- exhibit ------------------------------------------------------------------------------------
@@ -207,12 +206,12 @@ class GeneratedImages(Exhibit):
         if not callable(samples):
             raise ValueError(f"{type(at.model).__name__} has no method samples(count)")
         images = samples(self.count)
-        if not pictures.are_images(images):
+        if not are_images(images):
             raise ValueError(
                 f"{type(at.model).__name__}.samples({self.count}) must be images (count, 1 or 3 "
                 f"channels, height, width), floating; is {shape_of(images)}"
             )
-        at.picture(self.tag, pictures.grid(images))
+        at.picture(self.tag, grid(images))
 
 
 # ---- reconstructions ----------------------------------------------------------------------------
@@ -242,7 +241,7 @@ class Reconstructions(Exhibit):
     def show(self, at: Moment) -> None:
         """Write the image."""
         inputs = at.examples(self.count)[0]
-        if not pictures.are_images(inputs):
+        if not are_images(inputs):
             raise ValueError(
                 "inputs must be images (batch, 1 or 3 channels, height, width), floating; "
                 f"are {shape_of(inputs)}"
@@ -256,9 +255,7 @@ class Reconstructions(Exhibit):
                 f"{shape_of(outputs)}"
             )
         both = np.concatenate([inputs.numpy(), outputs.numpy().reshape(inputs.shape)])
-        at.picture(
-            self.tag or at.tag("reconstructions"), pictures.grid(wrap(both), columns=len(inputs))
-        )
+        at.picture(self.tag or at.tag("reconstructions"), grid(wrap(both), columns=len(inputs)))
 
 
 # ---- sampled text -------------------------------------------------------------------------------

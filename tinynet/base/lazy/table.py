@@ -117,11 +117,9 @@ MODULES = {
         "tinynet.data.readers": "readers=",
         "tinynet.data.readers.arrays": "NPY NPZ",
         "tinynet.data.readers.bundled": "Digits Spirals",
-        "tinynet.data.readers.cifar": "CIFAR10 CIFAR100",
         "tinynet.data.readers.files": "FormatError",
-        "tinynet.data.readers.folder": "DatasetFolder",
-        "tinynet.data.readers.idx": "IDX MNIST FashionMNIST read_idx",
-        "tinynet.data.readers.image_folder": "ImageFolder",
+        "tinynet.data.readers.image_folder": "DatasetFolder ImageFolder",
+        "tinynet.data.readers.images": "CIFAR10 CIFAR100 IDX MNIST FashionMNIST read_idx",
         "tinynet.data.readers.parquet": "Parquet",
         "tinynet.data.readers.table_rows": "CSV",
         "tinynet.data.stack": "stack= StackDataset",
@@ -129,31 +127,32 @@ MODULES = {
         "tinynet.data.texts": "texts=",
         "tinynet.data.texts.byte_pairs": "BPETokenizer",
         "tinynet.data.texts.labelled": "LabelledTexts",
-        "tinynet.data.texts.skip_grams": "SkipGrams",
-        "tinynet.data.texts.text": "PythonSources Text",
+        "tinynet.data.texts.text": "PythonSources SkipGrams Text",
         "tinynet.data.texts.tokenizer": "CharTokenizer Tokenizer WordTokenizer",
     },
     "tinynet.data.transforms": {
-        "tinynet.data.transforms.affine": "affine= RandomAffine RandomRotation",
         "tinynet.data.transforms.augmentation": (
             "augmentation= GaussianBlur GaussianNoise RandomApply RandomChoice RandomCrop "
             "RandomErasing RandomHorizontalFlip RandomOrder RandomRotation90 RandomVerticalFlip"
         ),
         "tinynet.data.transforms.base": "base= Compose Lambda Transform",
         "tinynet.data.transforms.color": (
-            "color= RGB ColorJitter Grayscale RandomAdjustSharpness RandomAutocontrast "
+            "color= ColorJitter Grayscale RGB RandomAdjustSharpness RandomAutocontrast "
             "RandomGrayscale RandomInvert RandomPosterize RandomSolarize"
         ),
         "tinynet.data.transforms.conversion": (
             "conversion= ConvertImageDtype Normalize OneHot ToDtype ToImage ToTensor"
         ),
-        "tinynet.data.transforms.geometry": "geometry= CenterCrop FiveCrop Pad TenCrop",
+        "tinynet.data.transforms.geometry": (
+            "geometry= CenterCrop FiveCrop Pad RandomResizedCrop Resize TenCrop"
+        ),
         "tinynet.data.transforms.mixtures": "mixtures= CutMix MixUp",
         "tinynet.data.transforms.policies": (
             "policies= AugMix AutoAugment RandAugment TrivialAugmentWide"
         ),
-        "tinynet.data.transforms.resizing": "resizing= RandomResizedCrop Resize",
-        "tinynet.data.transforms.warps": "warps= ElasticTransform RandomPerspective",
+        "tinynet.data.transforms.warps": (
+            "warps= ElasticTransform RandomAffine RandomPerspective RandomRotation"
+        ),
     },
     "tinynet.distributed": {
         "tinynet.distributed.availability": (
@@ -408,9 +407,8 @@ MODULES = {
         "tinynet.train.loop": "loop=",
         "tinynet.train.loop.callback": "Callback Callbacks Moment",
         "tinynet.train.loop.fit": "Step Steps evaluate fit",
-        "tinynet.train.outputs": "outputs=",
-        "tinynet.train.outputs.generation": "generate generate_text",
-        "tinynet.train.run.result": "Result",
+        "tinynet.train.outputs": "outputs= generate generate_text",
+        "tinynet.train.run.measures": "Result",
         "tinynet.train.run.resuming": "resume",
         "tinynet.train.run.runner": "evaluate_run load_run",
         "tinynet.train.step": "step=",
@@ -419,8 +417,8 @@ MODULES = {
         "tinynet.train.store": "store=",
         "tinynet.train.store.storage": "StorageWarning",
         "tinynet.train.study": "study=",
-        "tinynet.train.study.finders.batch_size": "BatchSizeSearch find_batch_size",
-        "tinynet.train.study.finders.learning_rate": "RangeTest find_lr",
+        "tinynet.train.study.batch_size": "BatchSizeSearch find_batch_size",
+        "tinynet.train.study.learning_rate": "RangeTest find_lr",
         "tinynet.train.trackers": "trackers=",
         "tinynet.train.trackers.tracking": "Track Tracker TrackerWarning",
     },

@@ -11,10 +11,9 @@ from tinynet.capture.native.cache import NUMBER, Native, Takes
 from tinynet.capture.native.forms import enabled
 from tinynet.capture.program import Call
 from tinynet.core.callsite import here
-from tinynet.optim.base.elementwise import Elementwise
+from tinynet.optim.base.elementwise import Elementwise, Plan
 from tinynet.optim.base.formula import Formula
 from tinynet.optim.base.hooks import has_step_hooks
-from tinynet.optim.base.plans import Plan
 
 GRADS = 1  # the column of the gradients in a table
 

@@ -14,9 +14,9 @@ from tinynet.capture.source import Source, compiled
 from tinynet.core.callsite import here
 from tinynet.core.graph.engine import store
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
+from tinynet.optim.base.elementwise import tests_of
 from tinynet.optim.base.formula import Formula
 from tinynet.optim.base.hooks import everywhere
-from tinynet.optim.base.plans import tests_of
 from tinynet.optim.optimizer import Optimizer, step_of
 
 _ZERO_GRAD = inspect.unwrap(Optimizer.zero_grad).__code__

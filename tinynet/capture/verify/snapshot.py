@@ -16,8 +16,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes
-from tinynet.optim.base.plans import Pack, Plan
-from tinynet.optim.base.state_dicts import Slot
+from tinynet.optim.base.elementwise import Pack, Plan
+from tinynet.optim.base.groups import Slot
 
 _OF_TENSOR = ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad", "_view")
 # Parts of tinynet whose objects a program changes, such as optimizers.

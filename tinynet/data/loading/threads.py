@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tinynet.core import numpy_errors
-from tinynet.data.loading.seeding import in_thread
-from tinynet.data.loading.worker import Died, Reply, Server, Work, replica
+from tinynet.data.loading.worker import Died, Reply, Server, Work, in_thread, replica
 from tinynet.kernels import threads
 
 _LOOK = 5.0  # seconds between checks that the threads are alive

@@ -5,10 +5,9 @@ from typing import Any
 
 from tinynet import dtypes
 from tinynet.base import invocation
-from tinynet.data.readers.encoding import as_text
 from tinynet.data.readers.files import FormatError, StrPath, open_existing
 from tinynet.data.readers.table_rows import MISSING_VALUES, TableRows
-from tinynet.data.readers.tables import Encode, Fill, Standardize, Table, Unknown
+from tinynet.data.readers.tables import Encode, Fill, Standardize, Table, Unknown, as_text
 
 
 class Parquet(TableRows):

@@ -9,9 +9,18 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.dataset import Dataset, Samples
-from tinynet.data.readers.encoding import Options, TableEncoder, complete
 from tinynet.data.readers.files import StrPath, raise_all
-from tinynet.data.readers.tables import Encode, Fill, Standardize, Table, Unknown, read_table
+from tinynet.data.readers.tables import (
+    Encode,
+    Fill,
+    Options,
+    Standardize,
+    Table,
+    TableEncoder,
+    Unknown,
+    complete,
+    read_table,
+)
 from tinynet.data.subset import Subset
 from tinynet.data.transforms.base import apply_to_batch
 from tinynet.dtypes import Array

@@ -11,7 +11,7 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.files import FormatError, StrPath, raise_all, text_of
-from tinynet.data.readers.folder import DatasetFolder
+from tinynet.data.readers.image_folder import DatasetFolder
 from tinynet.data.readers.table_rows import Rows
 from tinynet.data.readers.tables import read_table
 from tinynet.data.texts.byte_pairs import BPETokenizer

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from tinynet.base.lazy import attach as _attach
 
 if TYPE_CHECKING:
-    from tinynet.data.transforms.affine import *
     from tinynet.data.transforms.augmentation import *
     from tinynet.data.transforms.base import *
     from tinynet.data.transforms.color import *
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from tinynet.data.transforms.geometry import *
     from tinynet.data.transforms.mixtures import *
     from tinynet.data.transforms.policies import *
-    from tinynet.data.transforms.resizing import *
     from tinynet.data.transforms.warps import *
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

@@ -17,8 +17,7 @@ from tinynet.data.transforms.base import (
     check_range,
     image_array,
 )
-from tinynet.data.transforms.geometry import Mode, Side, height_and_width, padded, sides
-from tinynet.data.transforms.resizing import as_dtype
+from tinynet.data.transforms.geometry import Mode, Side, as_dtype, height_and_width, padded, sides
 from tinynet.dtypes import Array
 from tinynet.random import Generator
 

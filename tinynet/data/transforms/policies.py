@@ -15,8 +15,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.transforms import adjustments as colors
-from tinynet.data.transforms.affine import (
+from tinynet.data.transforms import color as colors
+from tinynet.data.transforms.base import RandomTransform
+from tinynet.data.transforms.color import colored_array
+from tinynet.data.transforms.warps import (
     Fill,
     Interpolation,
     checked_interpolation,
@@ -25,8 +27,6 @@ from tinynet.data.transforms.affine import (
     old_places,
     sampled,
 )
-from tinynet.data.transforms.base import RandomTransform
-from tinynet.data.transforms.color import colored_array
 from tinynet.dtypes import Array
 from tinynet.random import Generator
 

@@ -1,51 +1,57 @@
-"""Building the objects that a checked config describes."""
+"""Building the objects that a checked config describes; how a run computes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import linecache
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from tinynet import data, nn
+from tinynet.core import callsite, seams
+from tinynet.core.callsite import Site
+from tinynet.core.modes import mode
 from tinynet.core.printing import quantity
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
+from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import threads
 from tinynet.random import Generator
-from tinynet.train.assemble.fine_tuning import freeze
-from tinynet.train.assemble.lengths import (
+from tinynet.train import models
+from tinynet.train.assemble.optimizers import (
     Length,
+    PlateauSchedule,
     UnknownLengthError,
     component_of,
+    distribution,
+    freeze,
+    given_to,
     length_of,
+    needs_metric,
     schedule_of,
 )
-from tinynet.train.assemble.maker import Maker
-from tinynet.train.assemble.optimizers import (
-    PlateauSchedule,
-    distribution,
-    given_to,
-    needs_metric,
-)
 from tinynet.train.assemble.sets import (
+    Maker,
     MixedBatches,
     SetsBuilder,
     balanced,
     count_classes,
     train_order,
 )
-from tinynet.train.assemble.shown import shown
-from tinynet.train.assemble.source_lines import point_to
 from tinynet.train.base.problems import (
     UsageError,
     did_you_mean,
+    has_users_frames,
     in_users_code,
     one_of,
 )
-from tinynet.train.config.sections import Config
+from tinynet.train.config.sections import Config, RunSection
 from tinynet.train.config.signatures import Component
 from tinynet.train.config.user_code import on_path
-from tinynet.train.loop.callback import EVENTS, Callbacks, Moment, unknown_events
-from tinynet.train.loop.source import dataset_attribute
-from tinynet.train.loop.splits import state_learned
+from tinynet.train.loop.callback import EVENTS, Callbacks, Entry, Moment, unknown_events
+from tinynet.train.loop.splits import dataset_attribute, state_learned
 from tinynet.train.metrics.criterion import SETS
 from tinynet.train.metrics.registry import Own
 from tinynet.train.step.method import Method
@@ -167,7 +173,7 @@ def build(config: Config, preprocessing: Any = None, *, trackers: bool = False) 
         metrics = builder.metrics(config.evaluation.metrics)
         tracked = builder.trackers() if trackers else {}
         builder.problems.raise_if_any()
-    point_to(config, loss)
+    _point_to(config, loss)
     seed_all(seed, "training")
     return Parts(
         config,
@@ -353,3 +359,76 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
     if not isinstance(batch, Sequence) or len(batch) != 2:
         raise UsageError(f"{place}: a batch must be a pair (inputs, targets), is {shape_of(batch)}")
     return batch
+
+
+@contextlib.contextmanager
+def computing(run: RunSection) -> Iterator[None]:
+    """Use the kernels and the number of threads of a config inside a ``with`` block."""
+    count = None if run.threads == "auto" else run.threads
+    with numba_kernels.used(run.numba), threads.used(count):
+        yield
+
+
+def threads_left_to_others() -> str:
+    """Return a line about the threads if other programs use some of the processors; or nothing."""
+    count, usable = threads.get_count(), threads.processors.usable()
+    if threads.chosen() is not None or count == usable:
+        return ""
+    are = f"{count} thread{'s' * (count > 1)}"
+    return f"other programs are using processors: {are} of {usable} (run.threads sets the number)"
+
+
+def shown(component: Component, exhibit: Any) -> Entry:
+    """Return the entry of an exhibit, of which a failure only warns.
+
+    Args:
+        component: the exhibit in the config.
+        exhibit: the object.
+    """
+
+    def warn(error: Exception) -> None:
+        text = f"{component.path}: {refusal_to_show(component, error)}"
+        warnings.warn(text, RuntimeWarning, stacklevel=3)
+
+    return Entry({"on_evaluation_end": exhibit.show}, component.path, warn)
+
+
+def refusal_to_show(component: Component, error: Exception) -> str:
+    """Return the error message of an exhibit, with the user's lines in its traceback."""
+    if has_users_frames(error):
+        return f"{component.type} failed\n{in_users_code(error)}"
+    return f"{component.type} cannot be shown. {type(error).__name__}: {error}"
+
+
+def _point_to(config: Config, loss: Any) -> None:
+    """Make operations without a line of the user's program name a line of the config.
+
+    Args:
+        config: the config.
+        loss: the object of ``[loss]``; all other modules are parts of ``[model]``.
+    """
+    of_model, of_loss = _site(config, "model"), _site(config, "loss")
+
+    def site() -> Site | None:
+        scope = mode.scope
+        if scope is None:  # an optimizer
+            return None
+        while scope[0] is not None:
+            scope = scope[0]
+        return of_loss if type(scope[1]()) is type(loss) else of_model
+
+    seams.fallback[:] = [site]
+    for file in Path(models.__file__).parent.glob("*.py"):
+        callsite.OUTSIDE[str(file)] = True
+
+
+def _site(config: Config, section: str) -> Site | None:
+    """Return a site that decodes to the line of a section's type; None if it is in no file."""
+    origin = config.origin(f"{section}.type")
+    if origin.kind != "file" or not origin.line:
+        return None
+    text = linecache.getline(origin.file, origin.line).rstrip() or "_"
+    # A name as long as the line, at its place.
+    code = compile("\n" * (origin.line - 1) + "_" * len(text), origin.file, "exec")
+    lines = [position[0] for position in code.co_positions()]
+    return code, 2 * lines.index(origin.line)

@@ -8,7 +8,7 @@ from typing import Any
 from tinynet import capture
 from tinynet.board.graphs.collection import Graphs
 from tinynet.train.assemble.build import Parts
-from tinynet.train.assemble.rehearsal import rehearsal
+from tinynet.train.assemble.trial import rehearsal
 from tinynet.train.base.problems import UsageError
 
 

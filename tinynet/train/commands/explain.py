@@ -12,8 +12,7 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.base.terminal import aligned
 from tinynet.train.commands.options import argument, declare, run_place
 from tinynet.train.config.reference import explain_key, known_keys
-from tinynet.train.diagnose.explanation import explain_run, is_explained, list_runs
-from tinynet.train.diagnose.replay import replayed
+from tinynet.train.diagnose.explanation import explain_run, is_explained, list_runs, replayed
 
 _MOST = 5  # suggested names
 

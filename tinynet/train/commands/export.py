@@ -10,7 +10,7 @@ from typing import Any
 
 from tinynet import exchange, nn, onnx
 from tinynet.core.printing import quantity
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.train.assemble.build import build, first_batch
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
@@ -18,7 +18,7 @@ from tinynet.train.commands.options import TRAINED, argument, declare
 from tinynet.train.diagnose.changes import Drift, recorded_figures
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import config_in, find_checkpoint, load_run
-from tinynet.train.store.state import moment_of, weights_of
+from tinynet.train.store.storage import moment_of, weights_of
 
 MODEL = ".onnx"
 

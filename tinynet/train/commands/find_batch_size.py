@@ -11,8 +11,8 @@ from tinynet.base.invocation import command
 from tinynet.board.graphs.formats import duration, size
 from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.observe.progress import as_json
-from tinynet.train.study.finders.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size
-from tinynet.train.study.finders.learning_rate import merged
+from tinynet.train.study.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size
+from tinynet.train.study.learning_rate import merged
 
 _WIDTHS = (10, 10, 16)
 

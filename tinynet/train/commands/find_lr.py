@@ -15,11 +15,10 @@ from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.observe.progress import as_json
-from tinynet.train.observe.text_plot import text_plot
 from tinynet.train.show import plots
 from tinynet.train.show.writing import missing
-from tinynet.train.study.finders.curve import grid
-from tinynet.train.study.finders.learning_rate import (
+from tinynet.train.study.curve import grid, text_plot
+from tinynet.train.study.learning_rate import (
     ENDS,
     FLAT,
     HIGHEST,
@@ -29,10 +28,10 @@ from tinynet.train.study.finders.learning_rate import (
     advice,
     merged,
     mistakes,
+    page_of,
     range_test,
     shown_top,
 )
-from tinynet.train.study.finders.page import page_of
 
 
 @declare(

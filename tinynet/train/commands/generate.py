@@ -15,17 +15,17 @@ from tinynet.base.invocation import command, shown
 from tinynet.board.summaries.pixels import png
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.train import outputs
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.writing import write_bytes
 from tinynet.train.commands.options import TRAINED, WRITING, argument, declare, writing_of
 from tinynet.train.loop.fit import as_evaluated
-from tinynet.train.outputs import pictures
 from tinynet.train.prediction.answers import prompts_of
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import load_run
 from tinynet.train.step.task import shape_of
-from tinynet.train.store.state import moment_of
+from tinynet.train.store.storage import moment_of
 
 START = "\n"
 """The prompt of a text that the user gives no prompt for."""
@@ -107,7 +107,7 @@ def write_samples(trained: Trained, arguments: argparse.Namespace) -> tuple[Path
         raise TrainError(
             f"{name}.samples({count}) must be {quantity(count, 'example')}, is {shape_of(samples)}"
         )
-    are_images = pictures.are_images(samples)
+    are_images = outputs.are_images(samples)
     path = target(trained, arguments, (".png", ".npy") if are_images else (".csv", ".npy"))
     write_bytes(path, ENCODERS[path.suffix](samples))
     one = f"{samples.shape[3]} x {samples.shape[2]} image" if are_images else "example"
@@ -127,7 +127,7 @@ def _rows(samples: Tensor) -> bytes:
 
 
 ENCODERS: dict[str, Callable[[Tensor], bytes]] = {
-    ".png": lambda samples: png(pictures.grid(samples)),
+    ".png": lambda samples: png(outputs.grid(samples)),
     ".npy": _array,
     ".csv": _rows,
 }

@@ -12,7 +12,7 @@ from tinynet.train import prediction
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder, latest_run
 from tinynet.train.config.sections import RunSection, settings
-from tinynet.train.run.result import Result
+from tinynet.train.run.measures import Result
 
 # ---- declaring ----------------------------------------------------------------------------------
 

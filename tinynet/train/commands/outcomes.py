@@ -8,7 +8,7 @@ from typing import Any
 from tinynet.base.invocation import shown
 from tinynet.train.base.run_folder import RunFolder, runs_in
 from tinynet.train.show.writing import attempt
-from tinynet.train.study.comparison.sections import comparison_of
+from tinynet.train.study.comparison import comparison_of
 from tinynet.train.study.run_group import Outcome
 from tinynet.train.study.search import Results
 

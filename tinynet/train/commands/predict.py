@@ -14,16 +14,9 @@ from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.commands.options import TRAINED, WRITING, argument, declare, json_of, writing_of
 from tinynet.train.loop.fit import as_evaluated
-from tinynet.train.loop.source import dataset_attribute
+from tinynet.train.loop.splits import dataset_attribute
 from tinynet.train.observe.progress import as_json
-from tinynet.train.outputs.predictions import (
-    Row,
-    are_classes,
-    as_text,
-    labelled,
-    rows_of,
-    sentence_of,
-)
+from tinynet.train.outputs import Row, are_classes, as_text, labelled, rows_of, sentence_of
 from tinynet.train.prediction.answers import (
     Prompts,
     Words,
@@ -33,8 +26,7 @@ from tinynet.train.prediction.answers import (
     kind_of,
     prompts_of,
 )
-from tinynet.train.prediction.arrays import ARRAYS
-from tinynet.train.prediction.kinds import Kind, Numbers
+from tinynet.train.prediction.inputs import ARRAYS, Kind, Numbers
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.run.runner import find_checkpoint, load_run
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from tinynet.board.graphs.costs import Total
 from tinynet.board.graphs.formats import duration, size
 from tinynet.board.graphs.timing import BETWEEN, StepTime
-from tinynet.train.assemble.computing import computing
+from tinynet.train.assemble.build import computing
 from tinynet.train.base.terminal import aligned
 from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet.base.invocation import shown
-from tinynet.train.assemble.computing import computing
+from tinynet.train.assemble.build import computing
 from tinynet.train.base.checkpoint_file import CheckpointError
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
@@ -18,7 +18,7 @@ from tinynet.train.run.runner import load_run
 from tinynet.train.show import plots
 from tinynet.train.show.run_data import read_run
 from tinynet.train.show.writing import missing, report_of
-from tinynet.train.study.comparison.sections import comparison_of
+from tinynet.train.study.comparison import comparison_of
 from tinynet.train.study.search import read_results
 
 

@@ -13,8 +13,8 @@ from tinynet.train.commands.options import (
     full_keys,
     json_of,
 )
+from tinynet.train.run.processes import supervisors
 from tinynet.train.run.resuming import resume
-from tinynet.train.run.supervised import supervisors
 
 
 @declare(

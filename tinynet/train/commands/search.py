@@ -26,7 +26,7 @@ from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json, figure_text
-from tinynet.train.run.interrupt import resumable
+from tinynet.train.run.processes import resumable
 from tinynet.train.study.run_group import Outcome
 from tinynet.train.study.search import (
     TRIALS,

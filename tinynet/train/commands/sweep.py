@@ -27,9 +27,8 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.changes import describe_set
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json
-from tinynet.train.run.interrupt import resumable
-from tinynet.train.study.executors import Places, places_of
-from tinynet.train.study.run_group import Outcome, check_all
+from tinynet.train.run.processes import resumable
+from tinynet.train.study.run_group import Outcome, Places, check_all, places_of
 from tinynet.train.study.space import Dimension, axis
 from tinynet.train.study.space import points as all_points
 from tinynet.train.study.sweep import (

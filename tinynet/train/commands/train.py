@@ -16,8 +16,8 @@ from tinynet.train.commands.options import (
     json_of,
     run_place,
 )
+from tinynet.train.run.processes import supervisors
 from tinynet.train.run.runner import run
-from tinynet.train.run.supervised import supervisors
 
 
 @declare(

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from inspect import isclass
 from pathlib import Path
 from typing import Any
 
 from tinynet.core.explanations.arguments import aliased, nearest
-from tinynet.train.base.problems import (
-    Origin,
-    Problems,
-    did_you_mean,
-    of_section,
-    one_of,
-    sentence,
-)
-from tinynet.train.config import components, short_forms
+from tinynet.optim.lr_scheduler import ReduceLROnPlateau
+from tinynet.train.base.problems import Origin, Problems, did_you_mean, of_section, one_of, sentence
+from tinynet.train.config import components
 from tinynet.train.config.coercion import (
     MismatchError,
     accepts_functions,
@@ -36,14 +32,20 @@ from tinynet.train.config.sections import (
     NAMED,
     SECTIONS,
     Config,
+    DataSection,
     RunSection,
     field_docs,
     settings,
 )
 from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
-from tinynet.train.config.sources import NO_STAND_INS, StandIns, of_stored_config
-from tinynet.train.config.user_code import GRAMMAR, Importer, NotFoundError
-from tinynet.train.config.validation import by_default
+from tinynet.train.config.user_code import (
+    GRAMMAR,
+    NO_STAND_INS,
+    Importer,
+    NotFoundError,
+    StandIns,
+    of_stored_config,
+)
 
 # ---- suggestions --------------------------------------------------------------------------------
 # Suggestions for unknown keys, which may stand in the wrong section.
@@ -122,7 +124,7 @@ def resolve(
     if out is not None:
         override(source, {"run.out": str(out)}, problems)
         source.origins["run", "out"] = Origin("command line")
-    short_forms.expand_short_forms(source)
+    expand_short_forms(source)
     return _Resolver(source, problems, stand_ins).checked_config()
 
 
@@ -147,11 +149,11 @@ class _Resolver:
             self.suggested.add(nearest(name, SECTIONS))
             hint = hint_for(name, SECTIONS, tree) or "."
             self.problem((name,), f"unknown section{hint} There are: {one_of(SECTIONS)}")
-        run = short_forms.limited(self.section("run"), tree.get("run"))
+        run = limited(self.section("run"), tree.get("run"))
         sections = {name: self.section(name) for name in SECTIONS if name != "run"}
         for key, text in components.undirected(sections["evaluation"]):
             self.problem(("evaluation", key), text)
-        for path, text in short_forms.contradictions(run, sections):
+        for path, text in contradictions(run, sections):
             self.problem(path, text)
         self.problems.raise_if_any()
         sections["schedule"] = components.directed(sections["schedule"], sections["evaluation"])
@@ -415,3 +417,60 @@ class _Resolver:
         """Add a problem, and return None."""
         self.problems.add(self.source.origin(*path), dotted(path), text)
         return None
+
+
+Problem = tuple[tuple[str, ...], str]
+
+
+def expand_short_forms(source: Source) -> None:
+    """Rename ``loss.weights = "balanced"``, except for the user's own losses."""
+    loss = source.tree.get("loss")
+    if not isinstance(loss, dict) or "class_weights" in loss or ":" in str(loss.get("type")):
+        return
+    if loss.get("weights") in ("balanced", "none"):
+        source.rename(("loss", "weights"), ("loss", "class_weights"))
+
+
+def limited(run: RunSection, given: Any) -> RunSection:
+    """Return the section with its number of epochs, which other limits replace.
+
+    Args:
+        run: the section; None after a mistake.
+        given: its table in the config.
+    """
+    if not run or "epochs" in (given or {}) or not (run.max_steps or run.max_time):
+        return run
+    return dataclasses.replace(run, epochs=0)
+
+
+def contradictions(run: RunSection | None, sections: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the paths of keys that do not go together with others, and the reasons."""
+    if run and run.epochs == 0 and not (run.max_steps or run.max_time):
+        text = "must be at least 1, got 0. 0 needs run.max_steps or run.max_time"
+        yield ("run", "epochs"), text
+    if run and run.limit_batches and run.overfit_batches:
+        yield ("run", "overfit_batches"), "cannot stand beside run.limit_batches"
+    if sections["ema"] and sections["swa"]:
+        yield ("swa",), "[swa] cannot stand beside [ema]"
+
+
+_KEY = "data", "validation"
+
+
+def by_default(sections: Mapping[str, Any], given: Container[tuple[str | int, ...]]) -> DataSection:
+    """Return the section ``[data]``, by default without a validation set if nothing selects.
+
+    Args:
+        sections: the sections by name.
+        given: the paths of the given values.
+    """
+    data: DataSection = sections["data"]
+    compares = getattr(sections["method"].component.target, "compares", True)
+    selects = compares or sections["evaluation"].monitor or _has_plateau(sections["schedule"])
+    return data if selects or _KEY in given else replace(data, validation=0.0)
+
+
+def _has_plateau(schedule: Any) -> bool:
+    each = () if schedule is None else [schedule, *schedule.named.values()]
+    targets = [one.component.target for one in each if one.component is not None]
+    return any(isclass(target) and issubclass(target, ReduceLROnPlateau) for target in targets)

@@ -23,12 +23,12 @@ from tinynet.train.base.checkpoint_file import sha256
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.reading import read_bytes, read_rows
 from tinynet.train.base.run_folder import RunFolder, StorageWarning, is_damaged, read_record
-from tinynet.train.config.sources import StandIns, altered, source_copies, stand_ins
-from tinynet.train.loop.source import dataset_attribute
+from tinynet.train.config.user_code import StandIns, altered, source_copies, stand_ins
+from tinynet.train.loop.splits import dataset_attribute
 from tinynet.train.metrics.criterion import is_test
 from tinynet.train.observe.progress import describe_figures
 from tinynet.train.step.seeds import undisturbed
-from tinynet.train.store.tokens import vocabulary_files
+from tinynet.train.store.provenance import vocabulary_files
 
 # ---- inputs -------------------------------------------------------------------------------------
 # The files of a run that repeating it and detecting later changes need.

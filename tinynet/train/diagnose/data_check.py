@@ -21,12 +21,12 @@ from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
-from tinynet.train.assemble.rehearsal import rehearsal
 from tinynet.train.assemble.sets import Rule, finite, for_loss
+from tinynet.train.assemble.trial import rehearsal
 from tinynet.train.base.problems import ConfigError, Problem, in_users_code
-from tinynet.train.incidents.post_mortem import original
+from tinynet.train.incidents.guard import original
 from tinynet.train.loop.fit import as_evaluated
-from tinynet.train.loop.source import dataset_attribute
+from tinynet.train.loop.splits import dataset_attribute
 from tinynet.train.step.seeds import undisturbed
 from tinynet.train.step.task import shape_of
 

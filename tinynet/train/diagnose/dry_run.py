@@ -13,9 +13,8 @@ from tinynet import board
 from tinynet.board.graphs.costs import OperationCost, Total, totals
 from tinynet.board.graphs.timing import StepTime
 from tinynet.train.assemble.build import Parts
-from tinynet.train.assemble.lengths import component_of, other_lengths
-from tinynet.train.assemble.rehearsal import Rehearsal, copy_of_model, rehearsal
-from tinynet.train.assemble.trial import trial
+from tinynet.train.assemble.optimizers import component_of, other_lengths
+from tinynet.train.assemble.trial import Rehearsal, copy_of_model, rehearsal, trial
 from tinynet.train.base.problems import TrainError
 from tinynet.train.config.rules import seconds_of
 from tinynet.train.diagnose.data_check import check_data

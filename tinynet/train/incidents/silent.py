@@ -21,7 +21,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.errors import TrainingWarning, more
 from tinynet.nn import functional as F
-from tinynet.train.incidents.suspects import LARGE
+from tinynet.train.incidents.culprit import LARGE
 from tinynet.train.step.epoch import Step
 from tinynet.train.step.method import Batch, Method
 from tinynet.train.step.task import Loss, Updater

@@ -11,7 +11,7 @@ from typing import Any
 from tinynet import nn
 from tinynet.data import DataLoader
 from tinynet.dtypes import Array
-from tinynet.train.loop.source import dataset_attribute
+from tinynet.train.loop.splits import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on
 from tinynet.train.step.task import as_evaluated
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol
 
 from tinynet import capture, nn
 from tinynet.core.callsite import warn
-from tinynet.data.loading.seeding import mix
+from tinynet.data.loading.worker import mix
 from tinynet.optim import Optimizer
 from tinynet.random import default_generator
 from tinynet.train.base.problems import TrainError

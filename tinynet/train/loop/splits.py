@@ -1,11 +1,11 @@
-"""Splitting a data set as a config says, and the order of its training part."""
+"""What the trainer asks of a data set, and how it splits one into training, validation and test."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,15 +20,8 @@ from tinynet.data import (
     Subset,
 )
 from tinynet.data.dataset import Samples, fetch
-from tinynet.data.splits import (
-    Split,
-    stratified_folds,
-    stratified_split,
-    time_folds,
-    time_split,
-)
+from tinynet.data.splits import Split, stratified_folds, stratified_split, time_folds, time_split
 from tinynet.random import Generator, default_generator
-from tinynet.train.loop.source import dataset_attribute
 
 Splits = tuple[Callable[..., Split], Callable[..., list[Split]]]
 """How to split off a share by some keys, and how to make folds."""
@@ -244,3 +237,99 @@ def _loader(like: DataLoader[Any], dataset: Any, *, shuffle: bool) -> DataLoader
     if not shuffle:
         own |= {"drop_last": False, "generator": None}
     return DataLoader(dataset, shuffle=shuffle, **own)
+
+
+class DataSource(Protocol):
+    """The members of a data set that the trainer uses where a data set has them.
+
+    Each may be missing, so a data set needs only ``__len__`` and ``__getitem__``. A subset
+    (`data.Subset`) has those of its data set.
+    """
+
+    def own_split(self) -> tuple[list[int], ...] | None:
+        """Return the indices for training, validation and test; two lists are without validation.
+
+        None leaves the split to the config.
+        """
+
+    def divided(self, train: list[int], other: list[int], state: Any) -> tuple[Any, Any]:
+        """Return the training set and the set to measure on, given their indices.
+
+        They can differ: one without augmentation, one scaled as the other. ``state`` is what the
+        training set has learned in an earlier run, or None.
+        """
+
+    def column(self, name: str) -> Sequence[str]:
+        """Return the values of a column that is no feature, for ``data.test_by``."""
+
+    def location(self, index: int) -> str:
+        """Return where an example comes from, for messages: its file."""
+
+    @property
+    def in_order(self) -> bool:
+        """Whether the examples stand in the order of time, so that the last ones are held out."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that changes with the data, in place of a hash of some examples."""
+
+    @property
+    def preprocessing(self) -> Any:
+        """What was learned from the training part, with `state_dict`; such as means and scales."""
+
+    @property
+    def targets(self) -> Any:
+        """The targets of all examples, to find their classes without loading the inputs."""
+
+    @property
+    def labels(self) -> Any:
+        """Another name of `targets`."""
+
+    @property
+    def classes(self) -> Sequence[str]:
+        """The names of the classes."""
+
+    @property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the numbers of an input."""
+
+    @property
+    def image_shape(self) -> tuple[int, ...]:
+        """The channels, height and width of inputs that are flattened images."""
+
+    @property
+    def loader(self) -> Callable[[str], Any]:
+        """Returns the image in a file; for predictions from files."""
+
+    @property
+    def transform(self) -> Callable[[Any], Any]:
+        """Turns what `loader` returns into an input."""
+
+    @property
+    def tokenizer(self) -> Any:
+        """The tokenizer of texts, which a run keeps."""
+
+    @property
+    def vocabulary(self) -> Sequence[str] | Mapping[str, int]:
+        """The words in the order of their indices, which a run keeps."""
+
+
+def dataset_attribute(examples: Any, name: str, default: Any = None) -> Any:
+    """Return a member of a data set, or of the data set that it is a subset of.
+
+    Args:
+        examples: the data set.
+        name: the name of a member, mostly one of `DataSource`.
+        default: the result where there is none.
+    """
+    while examples is not None:
+        if hasattr(examples, name):
+            return getattr(examples, name)
+        examples = getattr(examples, "dataset", None)
+    return default
+
+
+def class_names(examples: Any) -> Sequence[str]:
+    """Return the names of a data set's classes; empty if they are not a list of names."""
+    found = dataset_attribute(examples, "classes")
+    return found if isinstance(found, list | tuple) else ()

@@ -16,8 +16,15 @@ from tinynet.train.config.sections import Config
 from tinynet.train.loop.callback import Callback, Moment
 from tinynet.train.loop.fit import Step
 from tinynet.train.metrics.criterion import epoch_figures, figures_on, step_figures
-from tinynet.train.outputs import pictures
-from tinynet.train.outputs.predictions import are_classes, confusion_table, rows_of, table_of
+from tinynet.train.outputs import (
+    are_classes,
+    are_images,
+    confusion_table,
+    grid,
+    heat_map,
+    rows_of,
+    table_of,
+)
 from tinynet.train.step.task import as_evaluated
 from tinynet.train.trackers.tracking import Point, Tracking
 
@@ -171,7 +178,7 @@ class BoardLog(Figures):
         """Write the confusion matrix as an image and as a table; rows are the true classes."""
         if counts is not None:
             (tag,) = figures_on(self.parts.selection, {"confusion_matrix": counts})
-            self.log_picture(tag, pictures.heat_map(counts), step)
+            self.log_picture(tag, heat_map(counts), step)
             self.writer.add_text(tag, confusion_table(counts), step.number)
 
     def log_samples(self, count: int, step: Step) -> None:
@@ -185,8 +192,8 @@ class BoardLog(Figures):
         known = original(targets) if parts.method.compares else None
         rows = rows_of(original(outputs), known, classes=are_classes(outputs, targets))
         self.writer.add_text(tag, table_of(rows), step.number)
-        if pictures.are_images(inputs):
-            self.log_picture(tag, pictures.grid(inputs), step)
+        if are_images(inputs):
+            self.log_picture(tag, grid(inputs), step)
 
     def log_picture(self, tag: str, pixels: Array, step: Step) -> None:
         """Write an image, (height, width, 3) of bytes."""

@@ -12,24 +12,30 @@ from pathlib import Path
 from tinynet import data
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import Tokenizer
-from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.files import FormatError, text_of
-from tinynet.data.readers.folder import files_in
 from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.image_folder import files_in
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.ops.shaping.joining import cat
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.diagnose.changes import Drift
 from tinynet.train.exhibits import nearest, vectors_of
-from tinynet.train.loop.source import dataset_attribute
-from tinynet.train.outputs.generation import generate_text
-from tinynet.train.outputs.predictions import Row
-from tinynet.train.prediction.arrays import check_content
-from tinynet.train.prediction.kinds import Images, Kind, LabelledTexts, Numbers, Tables, is_text
+from tinynet.train.loop.splits import dataset_attribute
+from tinynet.train.outputs import Row, generate_text
+from tinynet.train.prediction.inputs import (
+    Images,
+    Kind,
+    LabelledTexts,
+    Numbers,
+    Tables,
+    check_content,
+    is_text,
+)
 from tinynet.train.prediction.trained import Trained
 from tinynet.train.step.task import as_evaluated
-from tinynet.train.store.tokens import stored_tokenizer, stored_vocabulary
+from tinynet.train.store.provenance import stored_tokenizer, stored_vocabulary
 
 # ---- language -----------------------------------------------------------------------------------
 # Language models, which continue texts, and word vectors, which have neighbours.

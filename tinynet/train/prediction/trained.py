@@ -1,7 +1,8 @@
-"""A trained model with its preprocessing: predictions for raw rows."""
+"""A trained model with its preprocessing: predictions for raw rows, and for files of images."""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ import numpy as np
 
 from tinynet import nn
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.encoding import TableEncoder
-from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.image_encoding import Framing, ImageEncoder, conversion
+from tinynet.data.readers.pillow import opaque_image, require_pillow
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.dtypes import Array
 from tinynet.ops import stack
@@ -23,9 +25,8 @@ from tinynet.train.base.problems import TrainError, UsageError, in_users_code
 from tinynet.train.config.sections import Config
 from tinynet.train.config.signatures import built
 from tinynet.train.config.user_code import on_path
-from tinynet.train.loop.source import class_names, dataset_attribute
-from tinynet.train.outputs.predictions import Row, are_classes, differences, labelled, rows_of
-from tinynet.train.prediction.images import MEASURED, ImageReader, shape_of_images
+from tinynet.train.loop.splits import class_names, dataset_attribute
+from tinynet.train.outputs import Row, are_classes, are_images, differences, labelled, rows_of
 from tinynet.train.step.task import as_evaluated, shape_of
 
 
@@ -76,14 +77,14 @@ class Trained:
             return inputs, are_classes(self.model(inputs), targets)
 
     @cached_property
-    def images(self) -> ImageReader | None:
+    def images(self) -> _ImageReader | None:
         """Reads files as inputs of the data set; None if its inputs are not images."""
         dataset = self.parts.test_set
-        shape = shape_of_images(dataset, self.example[0])
+        shape = _shape_of_images(dataset, self.example[0])
         if shape is None:
             return None
         inputs, _ = first_batch(self.parts, dataset, MEASURED)
-        return ImageReader(inputs, shape)
+        return _ImageReader(inputs, shape)
 
     @property
     def classes(self) -> Sequence[str]:
@@ -223,3 +224,67 @@ class Trained:
 
 def _unreadable(error: OSError) -> UsageError:
     return UsageError(f"{error.filename} cannot be read: {error.strerror or error}")
+
+
+MEASURED = 500
+"""The number of examples whose range, background and extent are measured."""
+
+
+def _shape_of_images(dataset: Any, inputs: Any) -> tuple[int, int, int] | None:
+    """Return channels, height and width of a data set's images; None if it has none.
+
+    Args:
+        dataset: the data set, perhaps with an attribute ``image_shape`` for flat inputs.
+        inputs: a batch of its inputs.
+    """
+    if are_images(inputs):
+        return inputs.shape[1], inputs.shape[2], inputs.shape[3]
+    shape = dataset_attribute(dataset, "image_shape")
+    if shape is None or not isinstance(inputs, Tensor) or not inputs.is_floating_point():
+        return None
+    is_image = len(shape) == 3 and shape[0] in (1, 3)
+    return tuple(shape) if is_image and math.prod(shape) == inputs[0].numel() else None
+
+
+class _ImageReader:
+    """Reads files as inputs like those of a data set, from their range, size and background.
+
+    Args:
+        inputs: inputs of the data set, (examples, ...).
+        shape: channels, height and width of its images.
+
+    Example:
+        >>> digits = tn.data.Digits(train=False)
+        >>> reader = ImageReader(digits.images[:100], digits.image_shape)
+        >>> reader.framing.size, reader.framing.background
+        ((8, 8), 0.0)
+    """
+
+    def __init__(self, inputs: Tensor, shape: tuple[int, int, int]) -> None:
+        self.shape, self.input_shape = shape, tuple(inputs.shape[1:])
+        array = inputs.numpy().reshape(-1, *shape)
+        self.dtype = array.dtype
+        self.low = array.min(axis=(0, 2, 3))[:, None, None]
+        reach = array.max(axis=(0, 2, 3))[:, None, None] - self.low
+        self.reach = np.where(reach > 0, reach, 1)
+        self.framing = Framing.of((array - self.low) / self.reach)
+
+    def __call__(self, path: str | os.PathLike[str]) -> tuple[Array, str]:
+        """Return a file as an input, and its conversion in words.
+
+        Raises:
+            FormatError: it is not an image.
+            ModuleNotFoundError: Pillow is not installed.
+            OSError: it cannot be opened.
+        """
+        require_pillow()
+        image, kind, transparent = opaque_image(path, "L" if self.shape[0] == 1 else "RGB")
+        image, done = self.framing.framed(image, self.shape[1:])
+        if transparent:
+            done.insert(0, "transparency removed")
+        values = (self.low + image * self.reach).astype(self.dtype)
+        return values.reshape(self.input_shape), conversion(kind, self.shape, done)
+
+    def batch(self, paths: Iterable[str | os.PathLike[str]]) -> Tensor:
+        """Return files as a batch of inputs; raises the errors of a call."""
+        return wrap(np.stack([self(path)[0] for path in paths]))

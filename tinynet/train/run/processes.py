@@ -1,25 +1,30 @@
-"""A run in several processes: each trains on its share, and rank 0 writes the run folder.
-
-The other ranks do the same, but print nothing, and write to a folder that is removed at the end.
-"""
+"""The processes of a run: signals, the process that started it, and the ranks of ``mpirun``."""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+import queue
 import shutil
+import signal
 import sys
 import tempfile
+import threading
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import FrameType, TracebackType
 from typing import Any
 
 from tinynet import distributed
+from tinynet.base.invocation import command
 from tinynet.core.printing import quantity
 from tinynet.distributed.process_group import world
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.config.sections import Config
+from tinynet.train.loop.callback import Moment
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import RankError
 
@@ -137,3 +142,154 @@ def private_folder(folder: RunFolder, place: Path | None, ranks: Ranks | None) -
     if ranks is not None:
         distributed.barrier(ranks.group)  # before rank 0 changes what others copy
     return copy
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def resumable(*words: object) -> Iterator[None]:
+    """Add the command that resumes the work to a KeyboardInterrupt raised inside.
+
+    Args:
+        words: the words of the command, such as ``"resume"`` and the folder.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        text = "the steps after the last checkpoint are lost; to resume:"
+        stop.add_note(f"{text}\n  {command(*words)}")
+        raise
+
+
+def signal_name(code: int) -> str:
+    """Return the name of the signal that ended a program; "" if it has ended by itself.
+
+    Args:
+        code: its exit code, as `subprocess` has it.
+
+    Example:
+        >>> signal_name(-9), signal_name(143), signal_name(1)
+        ('SIGKILL', 'SIGTERM', '')
+    """
+    number = -code if code < 0 else code - 128
+    if code >= 0 and number not in _SIGNALS:  # tinynet's own exit codes
+        return ""
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # a real-time signal
+        return f"signal {number}"
+
+
+class StopRequest:
+    """Catches the first Ctrl-C and SIGTERM, each, and sets `signal`; others act as usual.
+
+    A run that has got Ctrl-C from the terminal gets SIGTERM from its search, too; it still saves.
+    Outside the main thread, where Python allows no signal handlers, it does nothing.
+
+    Example:
+        >>> with StopRequest() as stop:
+        ...     stop.signal is None
+        True
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> StopRequest:
+        if threading.current_thread() is threading.main_thread():
+            handlers = {number: signal.getsignal(number) for number in _SIGNALS}
+            # An ignored signal stays ignored, as under nohup or in a shell's background job.
+            self._previous = {n: h for n, h in handlers.items() if h is not signal.SIG_IGN}
+            for number in self._previous:
+                signal.signal(number, self._record)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for number in [*self._previous]:
+            self._restore_handler(number)
+
+    def _record(self, number: int, frame: FrameType | None) -> None:
+        self.signal = self.signal or number
+        self._restore_handler(number)
+
+    def _restore_handler(self, number: int) -> None:
+        handler = self._previous.pop(number)
+        # None: a handler that was not set from Python, so Python cannot set it again.
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+VARIABLE = "TINYNET_SUPERVISED"
+
+_BLOCK = 4096
+
+
+def supervisors() -> tuple[Supervised, ...]:
+    """Return the callback for the process that started this one, if it supervises its runs."""
+    if os.environ.pop(VARIABLE, None) is None:  # not for processes that this one starts
+        return ()
+    reads, writes = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return (Supervised(reads, writes),)
+
+
+class Supervised:
+    """A callback that reports each evaluation, and waits for the answer.
+
+    If the other process dies, the run stops as after SIGTERM, with a checkpoint.
+
+    Args:
+        reads: the file descriptor of the answers.
+        writes: the file descriptor of the reports.
+    """
+
+    def __init__(self, reads: int, writes: int) -> None:
+        self._writes = writes
+        self._answers: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._is_alone = self._is_over = False
+        threading.Thread(target=self._listen, args=[reads], daemon=True).start()
+
+    def on_evaluation_end(self, at: Moment) -> None:
+        """Report the figures; stop the run if the answer is a reason."""
+        if self._is_alone:
+            return
+        try:
+            os.write(self._writes, _line({"epoch": at.epoch, "figures": dict(at.figures)}))
+        except OSError:  # the other process has died
+            return
+        reason = self._answers.get()
+        if reason:
+            at.stop(reason)
+
+    def on_run_end(self, at: Moment) -> None:
+        """Stop listening: the run has nothing left to stop."""
+        self._is_over = True
+
+    def _listen(self, reads: int) -> None:
+        for line in _lines(reads):
+            self._answers.put(json.loads(line))
+        self._is_alone = True
+        self._answers.put("")
+        if not self._is_over:
+            signal.raise_signal(signal.SIGTERM)
+
+
+def _line(content: Mapping[str, Any]) -> bytes:
+    return f"{json.dumps(content)}\n".encode()
+
+
+def _lines(descriptor: int) -> Iterator[bytes]:
+    """Yield lines from a pipe, without a lock that would disturb the end of the process."""
+    rest = b""
+    while block := os.read(descriptor, _BLOCK):
+        *lines, rest = (rest + block).split(b"\n")
+        yield from lines

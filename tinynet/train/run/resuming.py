@@ -13,10 +13,8 @@ from typing import Any
 
 from tinynet.base.invocation import command
 from tinynet.core.printing import quantity
-from tinynet.train.assemble.build import Parts, build
-from tinynet.train.assemble.computing import computing
-from tinynet.train.assemble.lengths import lengthen, with_warmup
-from tinynet.train.assemble.optimizers import PlateauSchedule
+from tinynet.train.assemble.build import Parts, build, computing
+from tinynet.train.assemble.optimizers import PlateauSchedule, lengthen, with_warmup
 from tinynet.train.assemble.trial import trial, try_schedules
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.reading import read_text
@@ -29,21 +27,20 @@ from tinynet.train.config.rules import MOST
 from tinynet.train.config.sections import Config
 from tinynet.train.config.values import Values, as_tree
 from tinynet.train.diagnose.changes import Drift
-from tinynet.train.run.interrupt import resumable
+from tinynet.train.run.measures import Result
 from tinynet.train.run.processes import (
     advise,
     agreeing,
     private_folder,
+    resumable,
     sharing,
     temporary,
 )
-from tinynet.train.run.result import Result
 from tinynet.train.run.runner import named, prepare, print_result
 from tinynet.train.run.training import Show, Training
 from tinynet.train.step.ranks import Ranks, join
-from tinynet.train.store.provenance import resumed_record
+from tinynet.train.store.provenance import check_vocabulary, resumed_record
 from tinynet.train.store.storage import cut_rows, newest_checkpoint
-from tinynet.train.store.tokens import check_vocabulary
 
 # ---- config changes -----------------------------------------------------------------------------
 # Changes to the config of a resumed run, and how they take effect.

@@ -12,11 +12,15 @@ from tinynet.base.invocation import command, is_wrapped, python, shown
 from tinynet.core.printing import quantity
 from tinynet.data import Tokenizer
 from tinynet.train import prediction
-from tinynet.train.assemble.best import EARLY_STOPPING
-from tinynet.train.assemble.build import Parts, build, build_model
-from tinynet.train.assemble.computing import computing, threads_left_to_others
-from tinynet.train.assemble.fine_tuning import WEIGHT_FILES, load_initial, read_weights
-from tinynet.train.assemble.limits import LIMITS, describe_batches, limit_of
+from tinynet.train.assemble.build import (
+    Parts,
+    build,
+    build_model,
+    computing,
+    threads_left_to_others,
+)
+from tinynet.train.assemble.optimizers import WEIGHT_FILES, load_initial, read_weights
+from tinynet.train.assemble.stopping import EARLY_STOPPING, LIMITS, describe_batches, limit_of
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.checkpoint_file import CheckpointError, read_checkpoint
 from tinynet.train.base.problems import ConfigError, Problem, UsageError, one_of
@@ -31,21 +35,19 @@ from tinynet.train.diagnose.data_check import check_data
 from tinynet.train.loop.fit import evaluate
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json, describe_figures
-from tinynet.train.run.interrupt import resumable
+from tinynet.train.run.measures import Result
 from tinynet.train.run.processes import (
     agreeing,
     check_same,
+    resumable,
     sharing,
     temporary,
     with_override,
 )
-from tinynet.train.run.result import Result
 from tinynet.train.run.training import Show, Training
 from tinynet.train.step.ranks import Ranks, join
-from tinynet.train.store.provenance import new_record
-from tinynet.train.store.state import moment_of, weights_of
-from tinynet.train.store.storage import newest_checkpoint
-from tinynet.train.store.tokens import check_vocabulary, stored_tokenizer
+from tinynet.train.store.provenance import check_vocabulary, new_record, stored_tokenizer
+from tinynet.train.store.storage import moment_of, newest_checkpoint, weights_of
 
 
 def run(

@@ -1,48 +1,52 @@
-"""Training with progress, logs, evaluations and checkpoints around the loop."""
+"""Training with progress, logs, trackers, evaluations and checkpoints around the loop."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from tinynet.base.invocation import command
 from tinynet.board import Recording
-from tinynet.data.readers.encoding import TableEncoder
+from tinynet.data.readers.tables import TableEncoder
 from tinynet.train import show
 from tinynet.train.assemble.averages import average_of
-from tinynet.train.assemble.best import EARLY_STOPPING, Best
 from tinynet.train.assemble.build import Parts, preprocessing_of
-from tinynet.train.assemble.limits import Limits, examples_per_epoch
-from tinynet.train.base.checkpoint_file import CheckpointError, row_with_checksum
+from tinynet.train.assemble.stopping import EARLY_STOPPING, Best, Limits, examples_per_epoch
+from tinynet.train.base.checkpoint_file import (
+    CheckpointError,
+    has_valid_checksum,
+    row_with_checksum,
+    with_checksum,
+)
 from tinynet.train.base.problems import TrainError
-from tinynet.train.base.run_folder import RunFolder, recorded_warnings
+from tinynet.train.base.reading import read_json
+from tinynet.train.base.run_folder import RunFolder, StorageWarning, recorded_warnings
+from tinynet.train.base.writing import write_json
+from tinynet.train.config.values import as_tree, read_values
 from tinynet.train.diagnose.changes import input_files
 from tinynet.train.loop.callback import Entry, Moment
 from tinynet.train.loop.fit import Step, fit
-from tinynet.train.loop.source import dataset_attribute
+from tinynet.train.loop.splits import dataset_attribute
 from tinynet.train.metrics.criterion import figures_on, rates
 from tinynet.train.metrics.registry import PoorFitWarning, doubt
 from tinynet.train.observe.board_log import BoardLog, Tracked
 from tinynet.train.observe.progress import ProgressPrinter, as_json, showing
 from tinynet.train.run.compilation import Compilation
-from tinynet.train.run.interrupt import StopRequest
-from tinynet.train.run.measures import LoggedNorms, Measures
-from tinynet.train.run.processes import ending_together
-from tinynet.train.run.result import Result
-from tinynet.train.run.tracked import track
+from tinynet.train.run.measures import LoggedNorms, Measures, Result
+from tinynet.train.run.processes import StopRequest, ending_together
 from tinynet.train.step.epoch import Totals
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import Place, check_weights
-from tinynet.train.store.provenance import Spending
-from tinynet.train.store.response import Incidents, error_text
-from tinynet.train.store.state import Registry, StartingPoint
-from tinynet.train.store.storage import Storage
-from tinynet.train.trackers.tracking import Tracking
+from tinynet.train.store.provenance import Spending, version
+from tinynet.train.store.storage import Incidents, Registry, StartingPoint, Storage, error_text
+from tinynet.train.trackers.tracking import TrackedRun, Tracking
 
 Show = Literal["text", "json", "nothing"]
 
@@ -416,3 +420,65 @@ class Training:
         if step.ends_epoch:
             states["totals"] = None  # those of the next epoch begin at 0
         return {**self.evaluation_state(step), **states}
+
+
+def track(
+    trackers: Mapping[str, Any],
+    folder: RunFolder,
+    config: str,
+    record: Mapping[str, Any],
+    first_step: int,
+) -> Tracking:
+    """Begin a run in its trackers.
+
+    Args:
+        trackers: the trackers by name.
+        folder: the run folder, which keeps the ids of the run in its trackers.
+        config: the resolved config.
+        record: the content of ``run.json``.
+        first_step: the number of the first step.
+    """
+    if not trackers:
+        return Tracking()
+    ids, lock = _ids(folder), threading.Lock()
+
+    def keep(name: str, identity: str) -> None:
+        with lock:
+            ids[name] = identity
+            write_json(folder.trackers, with_checksum({"ids": ids}))
+
+    run = _described(folder.path.absolute(), config, record, first_step)
+    return Tracking(trackers, run, dict(ids), keep)
+
+
+def _described(path: Path, config: str, record: Mapping[str, Any], first_step: int) -> TrackedRun:
+    """Return what trackers get about a run, from its folder OUT/NAME/[GROUP/POINT/]RUN."""
+    latest = record.get("resumed", [record])[-1]
+    about = {"tinynet.version": version(), "run_folder": str(path)}
+    if latest.get("git"):
+        about["git.commit"] = latest["git"]["commit"]
+        about["git.dirty"] = str(latest["git"]["dirty"]).lower()
+    name, group, top = path.name, "", path.parent
+    for kind in ("sweep", "search"):
+        if (top.parent / f"{kind}.json").is_file():
+            name, group, top = top.name, top.parent.name, top.parent.parent
+            about[kind] = group
+    values = as_tree(read_values(config))
+    return TrackedRun(name, top.name, group, top.parent, values, about, "", first_step)
+
+
+def _ids(folder: RunFolder) -> dict[str, str]:
+    """Return the ids of the run in its trackers, by their names; {} without trackers."""
+    try:
+        content = read_json(folder.trackers)
+    except FileNotFoundError:
+        return {}
+    except TrainError as error:
+        problem = str(error)
+    else:
+        if has_valid_checksum(content):
+            return dict(content["ids"])
+        problem = f"{folder.trackers} was changed or damaged since the run wrote it"
+    text = f"{problem}: the run begins anew in its trackers"
+    warnings.warn(text, StorageWarning, stacklevel=4)
+    return {}

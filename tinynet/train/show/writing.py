@@ -1,4 +1,4 @@
-"""Writing the report of a run into its folder."""
+"""Writing the report of a run into its folder: all sections, in their order."""
 
 from __future__ import annotations
 
@@ -13,12 +13,20 @@ from tinynet.train.assemble.build import Parts
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.writing import write_text
 from tinynet.train.show import plots
-from tinynet.train.show.examination import examine
-from tinynet.train.show.page import page
-from tinynet.train.show.run_data import RunData, read_run
-from tinynet.train.show.sections.registry import SECTIONS
-from tinynet.train.store.response import error_text
-from tinynet.train.store.storage import newest_checkpoint
+from tinynet.train.show.examples import confusion, examples, exhibits, regression
+from tinynet.train.show.overview import (
+    config,
+    costs,
+    curves,
+    environment,
+    graph,
+    overview,
+    warnings,
+    weights,
+)
+from tinynet.train.show.page import Section, page
+from tinynet.train.show.run_data import RunData, examine, read_run
+from tinynet.train.store.storage import error_text, newest_checkpoint
 
 
 def write_report(folder: RunFolder, parts: Parts) -> str:
@@ -91,3 +99,19 @@ def costs_of(recording: Recording) -> dict[str, Any]:
     ]
     step = recording.step_time
     return {"costs": modules, **({} if step is None else {"step_time": step._asdict()})}
+
+
+SECTIONS = (
+    Section("Overview", overview),
+    Section("Curves", curves),
+    Section("Confusion matrix", confusion),
+    Section("Predictions", regression),
+    Section("Examples", examples),
+    Section("Exhibits", exhibits),
+    Section("Weights and gradients", weights),
+    Section("Graph", graph),
+    Section("Time and memory", costs),
+    Section("Config", config),
+    Section("Environment", environment),
+    Section("Warnings", warnings),
+)

@@ -1,17 +1,18 @@
-"""What a run depends on besides its config: the command, versions, and the git commit.
+"""What a run depends on besides its config: the command, versions, the git commit, the vocabulary.
 
-The records of a new and of a resumed run begin with them.
+The records of a new and of a resumed run begin with the first three.
 """
 
 from __future__ import annotations
 
 import functools
+import json
 import os
 import platform
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,17 @@ from typing import Any
 import numpy as np
 
 from tinynet.base.invocation import typed
+from tinynet.data import FormatError, Tokenizer
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.kernels.numba import compiler
 from tinynet.train.base.memory import peak
+from tinynet.train.base.problems import UsageError
+from tinynet.train.base.reading import read_bytes
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.writing import write_text
 from tinynet.train.config.sections import Config
+from tinynet.train.loop.splits import dataset_attribute
 
 # ---- spending -----------------------------------------------------------------------------------
 # What a run has cost: its time, that of the processors, and memory.
@@ -184,3 +189,106 @@ def _repository_state(config: Config, diff: Path) -> dict[str, Any]:
     if git is not None and git["dirty"]:
         write_text(diff, uncommitted(place))
     return {"git": git}
+
+
+def vocabulary_files(train_set: Any, folder: RunFolder) -> dict[str, bytes]:
+    """Return the tokenizer and vocabulary of a data set as files: name -> content."""
+    tokenizer, words = dataset_attribute(train_set, "tokenizer"), _words(train_set)
+    files = {}
+    if isinstance(tokenizer, Tokenizer):
+        files[folder.tokenizer.name] = tokenizer.to_bytes()
+    if words is not None:
+        text = json.dumps(words, ensure_ascii=False, indent=0) + "\n"
+        files[folder.vocabulary.name] = text.encode("utf-8", "backslashreplace")
+    return files
+
+
+def check_vocabulary(train_set: Any, folder: RunFolder, damaged: Collection[str] = ()) -> None:
+    """Check that the tokens and words of a text are those that the model was trained on.
+
+    Args:
+        train_set: the training set, which may be a text.
+        folder: the run folder.
+        damaged: the names of damaged files in it, which are not compared.
+
+    Raises:
+        UsageError: if its tokenizer or its vocabulary differs from that in the folder.
+    """
+    if folder.tokenizer.name not in damaged:
+        _check_tokenizer(train_set, folder)
+    if folder.vocabulary.name not in damaged:
+        _check_words(_words(train_set), folder)
+
+
+def _words(train_set: Any) -> list[str] | None:
+    """Return the vocabulary of a data set, in the order of the indices; None if it has none."""
+    words = dataset_attribute(train_set, "vocabulary")
+    if not isinstance(words, list | tuple) or not all(isinstance(word, str) for word in words):
+        return None
+    return [*words]
+
+
+def _check_words(words: list[str] | None, folder: RunFolder) -> None:
+    try:
+        stored = json.loads(read_bytes(folder.vocabulary))
+    except (FileNotFoundError, ValueError):  # nothing to compare with
+        return
+    if words is not None and words != stored:
+        raise UsageError(
+            "the text has changed since the run began: its words are not those that the model has "
+            f"learned ({folder.vocabulary}), so the same numbers would mean other words. Restore "
+            "the former text, or start a new run"
+        )
+
+
+def _check_tokenizer(train_set: Any, folder: RunFolder) -> None:
+    tokenizer = dataset_attribute(train_set, "tokenizer")
+    if not isinstance(tokenizer, Tokenizer):
+        return
+    try:
+        stored = Tokenizer.load(folder.tokenizer)
+    except (OSError, FormatError):  # nothing to compare with
+        return
+    if not stored.is_same(tokenizer):
+        raise UsageError(
+            f"the text has changed since the run began: its tokens ({tokenizer.vocab_size}) are "
+            f"not those that the model has learned ({stored.vocab_size}, in {folder.tokenizer}), "
+            "so the same numbers would mean other characters. Restore the former text, or start a "
+            f"new run; one with data.tokenizer = {str(folder.tokenizer)!r} has the former tokens"
+        )
+
+
+def stored_tokenizer(folder: RunFolder, damaged: Mapping[str, str]) -> Tokenizer:
+    """Return the tokenizer in a run folder.
+
+    Args:
+        folder: the run folder.
+        damaged: the damaged files in it, with their problems.
+
+    Raises:
+        UsageError: if the run did not train on a text, or the file is damaged.
+    """
+    file = folder.tokenizer
+    if file.name in damaged:
+        raise UsageError(damaged[file.name])
+    try:
+        tokenizer: Tokenizer = Tokenizer.load(file)
+    except FileNotFoundError:
+        raise UsageError(f"{folder.path} has no {file.name}: its data set is not a text") from None
+    except (OSError, FormatError) as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    return tokenizer
+
+
+def stored_vocabulary(folder: RunFolder, damaged: Mapping[str, str]) -> list[str]:
+    """Return the vocabulary in a run folder; arguments and errors as for `stored_tokenizer`."""
+    file = folder.vocabulary
+    if file.name in damaged:
+        raise UsageError(damaged[file.name])
+    try:
+        words: list[str] = json.loads(read_bytes(file))
+    except FileNotFoundError:
+        raise UsageError(f"{folder.path} has no {file.name}: its data set has no words") from None
+    except ValueError as error:
+        raise UsageError(f"{file} cannot be read: {error}") from None
+    return words

@@ -1,7 +1,7 @@
 """Writing a run's files during training: checkpoints, the best weights, rows of figures.
 
 A full disk does not end a run: a single warning gives the reason, and unwritten data waits in
-memory until a later attempt succeeds.
+memory until a later attempt succeeds. A step that produced NaN is stored, too.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from tinynet.base.invocation import command
+from tinynet.base.invocation import command, shown
+from tinynet.core.printing import quantity
+from tinynet.optim import Optimizer
+from tinynet.train.assemble.build import Parts
 from tinynet.train.base.checkpoint_file import (
     CheckpointError,
     changed_checksums,
@@ -25,7 +29,7 @@ from tinynet.train.base.checkpoint_file import (
     sha256,
     write_checkpoint,
 )
-from tinynet.train.base.problems import TrainError
+from tinynet.train.base.problems import TrainError, UsageError, in_users_code
 from tinynet.train.base.reading import holds, read_text, size_of
 from tinynet.train.base.run_folder import RunFolder, write_record
 from tinynet.train.base.run_folder import StorageWarning as StorageWarning
@@ -38,7 +42,11 @@ from tinynet.train.base.writing import (
     write_lines,
     write_text,
 )
+from tinynet.train.config.sections import RunSection
+from tinynet.train.incidents.guard import PostMortem, Report
 from tinynet.train.metrics.criterion import is_test
+from tinynet.train.step import seeds
+from tinynet.train.step.task import NonFiniteError
 
 _PAUSE = 10.0  # seconds between two attempts to write to a full disk
 _NAMED = 10  # epochs to name in a message
@@ -303,3 +311,191 @@ def cut_rows(
     if text and text != "".join(f"{line}\n" for line in lines):
         write_lines(path, lines)
     return lines
+
+
+OPTIONAL = "callbacks", "compiled"
+"""The keys of what few runs have: others' checkpoints do not have them."""
+
+
+@dataclass(frozen=True)
+class StartingPoint:
+    """The position at which a run starts or resumes."""
+
+    epoch: int = 0
+    step: int = 0
+    """The number of completed steps."""
+
+    batch: int = 0
+    """The number of completed batches of the epoch."""
+
+
+class HasState(Protocol):
+    """An object whose state a checkpoint holds."""
+
+    def state_dict(self) -> Any: ...
+
+    def load_state_dict(self, state: Any) -> object: ...
+
+
+class Registry:
+    """All that a checkpoint holds besides the position of the run: each object by its key.
+
+    A new stateful part of a run is one entry here. The state of an object that is None or has none,
+    such as a loss that is a function, is None.
+
+    Args:
+        parts: the objects of a config.
+        own: those of the run: the average of the weights, the best evaluation, the totals, and
+            what is compiled.
+    """
+
+    def __init__(self, parts: Parts, **own: HasState | None) -> None:
+        updaters = parts.updaters.items()
+        self._batches = parts.train_batches
+        self._entries: dict[str, Any] = {
+            "model": parts.model,
+            **own,
+            "optimizers": _Each({name: updater.optimizer for name, updater in updaters}),
+            "schedules": _Each({name: updater.schedule for name, updater in updaters}),
+            "method": parts.method,
+            "loss": parts.loss,
+            "loader": self._batches,
+            "callbacks": parts.callbacks,
+        }
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the states by their keys, and those of the random generators."""
+        states = {key: _state_of(entry) for key, entry in self._entries.items()}
+        for key in OPTIONAL:
+            if not states[key]:
+                del states[key]
+        return states | {"generators": seeds.get_states()}
+
+    def load(self, saved: Mapping[str, Any]) -> StartingPoint:
+        """Load the states of a checkpoint, and return the position at which training resumes.
+
+        Raises:
+            UsageError: if the checkpoint does not fit the objects of the config.
+        """
+        try:
+            for key, entry in self._entries.items():
+                _load(entry, saved.get(key) if key in OPTIONAL else saved[key])
+            if saved["epoch_is_complete"] and saved["loader"]["order"] is not None:
+                for _ in self._batches:  # end the pass, which has no batches left
+                    raise ValueError("there are batches left of an epoch that is complete")
+        except (RuntimeError, ValueError, KeyError, AttributeError, TypeError) as error:
+            raise UsageError(
+                "the checkpoint does not fit the current config of the run. "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        seeds.set_states(saved["generators"])  # last: ending the pass may draw numbers
+        done = saved["epoch"] if saved["epoch_is_complete"] else saved["epoch"] - 1
+        return StartingPoint(done, saved["step"], saved["batch"])
+
+
+class _Each:
+    """Several objects by name as one, such as the optimizers."""
+
+    def __init__(self, objects: Mapping[str, Any]) -> None:
+        self._objects = objects
+
+    def state_dict(self) -> dict[str, Any]:
+        return {name: _state_of(one) for name, one in self._objects.items()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        for name, one in self._objects.items():
+            _load(one, state[name])
+            if isinstance(one, Optimizer):
+                one.stepped = True  # schedules warn if they precede the optimizer
+
+
+def _state_of(entry: Any) -> Any:
+    return entry.state_dict() if hasattr(entry, "state_dict") else None
+
+
+def _load(entry: Any, state: Any) -> None:
+    if entry is not None and state is not None:
+        entry.load_state_dict(state)
+
+
+def moment_of(saved: Mapping[str, Any]) -> str:
+    """Return in words when a checkpoint was written.
+
+    Example:
+        >>> moment_of({"epoch": 2, "step": 90, "epoch_is_complete": True})
+        'epoch 2'
+        >>> moment_of({"epoch": 1, "step": 23, "epoch_is_complete": False})
+        'step 23, within epoch 1'
+    """
+    epoch = f"epoch {saved['epoch']}"
+    return epoch if saved["epoch_is_complete"] else f"step {saved['step']}, within {epoch}"
+
+
+def weights_of(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the weights used for evaluation: the moving average, if there is one."""
+    average = saved.get("ema")
+    weights: dict[str, Any] = average["model"] if average and average["steps"] else saved["model"]
+    return weights
+
+
+class Incidents:
+    """Stores each failed step in the run folder, and decides for `fit` whether to skip it.
+
+    Args:
+        run: the settings of the run.
+        folder: the run folder.
+        message: called with a message for each skipped step.
+
+    Attributes:
+        skipped: the number of skipped steps.
+    """
+
+    def __init__(self, run: RunSection, folder: RunFolder, message: Callable[[str], None]) -> None:
+        self.run = run
+        self.folder = folder
+        self.message = message
+        self.skipped = 0
+
+    def __call__(self, error: NonFiniteError) -> bool:
+        """Store the post-mortem, and return whether to skip the step."""
+        allowed = self.run.non_finite == "skip"
+        skips = allowed and self.skipped < self.run.skip_limit
+        self.skipped += skips
+        error.remarks += self._store(error, skips)
+        if allowed and not skips:
+            error.remarks.append(
+                f"  {'skipped':<8} {quantity(self.skipped, 'step')} before this one, and "
+                "run.skip_limit allows no more"
+            )
+        if skips and isinstance(error.post_mortem, PostMortem):
+            text = brief(error.post_mortem.report)
+            self.message(f"skipped {text} ({self.skipped} of at most {self.run.skip_limit})")
+        return skips
+
+    def _store(self, error: NonFiniteError, skipped: bool) -> list[str]:
+        """Write the post-mortem, and return lines for the message."""
+        if not isinstance(error.post_mortem, PostMortem):
+            return []
+        report = replace(error.post_mortem.report, skipped=skipped)
+        path = self.folder.post_mortems / f"step_{report.step}"
+        try:
+            replace(error.post_mortem, report=report).save(path)
+        except TrainError as problem:  # a full disk, or a batch that cannot be stored
+            return [f"  {'kept':<8} not everything: {problem}"]
+        return [f"  {'kept':<8} {shown(path)}", f"  {'':<8} {command('explain', self.folder.path)}"]
+
+
+def brief(report: Report) -> str:
+    """Format a report as ``step 30 (epoch 2, batch 7 of 23): the loss is nan, made by log``."""
+    where = f"step {report.step} (epoch {report.epoch}, batch {report.batch} of {report.batches})"
+    made = report.suspects[0].brief if report.suspects else "of unknown origin"
+    return f"{where}: {report.what}, {made}"
+
+
+def error_text(error: Exception) -> str:
+    """Return the text of an error for the run record."""
+    if isinstance(error, NonFiniteError):
+        return error.headline
+    if isinstance(error, TrainError):
+        return str(error)
+    return in_users_code(error)

@@ -1,7 +1,4 @@
-"""Runs of one config with different values, each in its own process.
-
-A failed run does not stop the others. The folder of a group has a folder and a log per run.
-"""
+"""Runs of one config with different values, each in its own process."""
 
 from __future__ import annotations
 
@@ -14,16 +11,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from tinynet.base.invocation import VARIABLE, command
 from tinynet.board import SummaryWriter
 from tinynet.board.summaries.hparams import hparams
-from tinynet.distributed.launcher import without_launcher
+from tinynet.distributed import mpi
+from tinynet.distributed.launcher import launched_rank, launched_size, without_launcher
 from tinynet.kernels.threads import VARIABLES
-from tinynet.train.assemble.limits import PRUNED
+from tinynet.train.assemble.stopping import PRUNED
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageError
 from tinynet.train.base.reading import read_json
@@ -34,11 +33,10 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.config.values import text_of
 from tinynet.train.metrics.criterion import SETS, selection_of
-from tinynet.train.run.interrupt import StopRequest, signal_name
+from tinynet.train.run.processes import VARIABLE as SUPERVISED
+from tinynet.train.run.processes import StopRequest, signal_name
 from tinynet.train.run.runner import prepare
-from tinynet.train.run.supervised import VARIABLE as SUPERVISED
 from tinynet.train.store.provenance import surroundings
-from tinynet.train.study.executors import Start
 from tinynet.train.study.space import Dimension, Point, probes
 
 _PAUSE = 0.02  # seconds between two polls of the processes
@@ -413,3 +411,99 @@ def log_hparams(outcome: Outcome) -> None:
             writer._get_file_writer().add_summary(summary)
         for name, value in figures.items():
             writer.add_scalar(name, value, 0)
+
+
+class Remote:
+    """A run on another rank, with what a Popen has. A signal to mpirun reaches it there.
+
+    Args:
+        future: its exit code.
+    """
+
+    stdin = stdout = None
+
+    def __init__(self, future: Future[int]) -> None:
+        self.future = future
+
+    def poll(self) -> int | None:
+        """Return its exit code, or None while it runs."""
+        return self.future.result() if self.future.done() else None
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code, or None while it runs."""
+        return self.poll()
+
+    def terminate(self) -> None:
+        """Do nothing: mpirun passes signals on."""
+
+
+Start = Callable[[Sequence[str], Path, Mapping[str, str]], Remote]
+"""Starts a program; takes its words, the file to append its output to, and variables to set."""
+
+
+class Places(NamedTuple):
+    """Where runs are started.
+
+    Attributes:
+        jobs: the maximum number of runs at once.
+        start: starts a run elsewhere; None for a process of this machine.
+    """
+
+    jobs: int
+    start: Start | None = None
+
+
+def _on_a_rank(program: Sequence[str], log: Path, environment: Mapping[str, str]) -> int:
+    """Run a program to its end on this rank; return its exit code."""
+    threads = dict.fromkeys(VARIABLES, "1")
+    with open(log, "ab") as output:
+        return subprocess.call(
+            program,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env={**threads, **without_launcher(os.environ), **environment},
+        )
+
+
+@contextlib.contextmanager
+def places_of(name: str, jobs: int) -> Iterator[Places | None]:
+    """Return where runs are started; None on a rank that has only worked for rank 0.
+
+    Args:
+        name: ``"local"``, or ``"mpi"`` for the processes of ``mpirun``.
+        jobs: the maximum number of runs at once, for ``"local"``.
+
+    Raises:
+        UsageError: this is not the kind of start that the executor needs.
+    """
+    size = launched_size()
+    if name == "local":
+        if size > 1:
+            raise UsageError(
+                f"mpirun has started {size} processes: add --executor mpi to let them share the "
+                "runs, or start the sweep without mpirun"
+            )
+        yield Places(jobs)
+        return
+    if size == 1:
+        raise UsageError(
+            "--executor mpi needs processes that do the runs: start it with "
+            "mpirun -n 4 tinynet sweep ..., for three runs at once"
+        )
+    try:
+        pool = mpi.executor()
+    except RuntimeError as error:
+        raise UsageError(str(error)) from None
+    # Ranks that wait for work outlive Ctrl-C: their runs save and exit, and then rank 0 ends them.
+    with StopRequest() if launched_rank() else contextlib.nullcontext(), pool as found:
+        if found is None:
+            yield None
+            return
+
+        def start(program: Sequence[str], log: Path, environment: Mapping[str, str]) -> Remote:
+            words = [*program], log.absolute(), dict(environment)
+            return Remote(found.submit(_on_a_rank, *words))
+
+        yield Places(size - 1, start)

@@ -15,9 +15,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tinynet.train.assemble.best import Best
-from tinynet.train.assemble.limits import PRUNED
-from tinynet.train.assemble.rehearsal import rehearsal
+from tinynet.train.assemble.stopping import PRUNED, Best
+from tinynet.train.assemble.trial import rehearsal
 from tinynet.train.base.problems import Origin, Problems, UsageError
 from tinynet.train.base.reading import read_json, read_rows
 from tinynet.train.base.run_folder import RunFolder

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tinynet.base import invocation
-from tinynet.data.loading.seeding import mix
+from tinynet.data.loading.worker import mix
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.metrics.criterion import Criterion
 from tinynet.train.study.space import Dimension, Point, number_text

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import Criterion, criterion_of
-from tinynet.train.study.executors import Places
 from tinynet.train.study.run_group import (
     Outcome,
+    Places,
     RunGroup,
     Watch,
     open_study,

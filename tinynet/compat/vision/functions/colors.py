@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.compat.vision.functions.conversion import for_images, on_array, with_colors
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.transforms import RGB, Grayscale
-from tinynet.data.transforms import adjustments as arrays
+from tinynet.data.transforms import color as arrays
 from tinynet.dtypes import Array
 
 __all__ = [

@@ -13,8 +13,15 @@ from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.transforms.base import image_array
-from tinynet.data.transforms.geometry import Mode, Side, height_and_width, padded, sides
-from tinynet.data.transforms.resizing import resized, size_from_shorter
+from tinynet.data.transforms.geometry import (
+    Mode,
+    Side,
+    height_and_width,
+    padded,
+    resized,
+    sides,
+    size_from_shorter,
+)
 from tinynet.nn.functional import interpolate
 from tinynet.nn.functional import pad as pad_tensor
 

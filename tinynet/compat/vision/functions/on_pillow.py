@@ -12,8 +12,7 @@ import numpy as np
 
 from tinynet.compat.vision.images import pillow
 from tinynet.compat.vision.modes import PILLOW, InterpolationMode
-from tinynet.data.transforms.affine import inverse_map, linear_map
-from tinynet.data.transforms.warps import Points, perspective_map
+from tinynet.data.transforms.warps import Points, inverse_map, linear_map, perspective_map
 
 
 def hflip(img: Any) -> Any:

@@ -11,19 +11,20 @@ from tinynet.compat.vision.functions.conversion import for_images, on_array
 from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.transforms.adjustments import as_floats
-from tinynet.data.transforms.affine import (
+from tinynet.data.transforms.augmentation import blurred
+from tinynet.data.transforms.base import image_array
+from tinynet.data.transforms.color import as_floats
+from tinynet.data.transforms.geometry import Side, as_dtype, height_and_width
+from tinynet.data.transforms.warps import (
+    Points,
+    elastic_places,
     expanded_size,
     inverse_map,
     linear_map,
     old_places,
+    perspective_places,
     sampled,
 )
-from tinynet.data.transforms.augmentation import blurred
-from tinynet.data.transforms.base import image_array
-from tinynet.data.transforms.geometry import Side, height_and_width
-from tinynet.data.transforms.resizing import as_dtype
-from tinynet.data.transforms.warps import Points, elastic_places, perspective_places
 from tinynet.dtypes import Array
 
 __all__ = [

@@ -10,8 +10,7 @@ from tinynet.compat.vision.transforms import functional as F
 from tinynet.compat.vision.transforms.base import ImageTransform, Randomly, generator
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.transforms.augmentation import random_rectangle
-from tinynet.data.transforms.geometry import Mode, Side, height_and_width, sides
-from tinynet.data.transforms.resizing import random_crop_box
+from tinynet.data.transforms.geometry import Mode, Side, height_and_width, random_crop_box, sides
 from tinynet.ops.creation.constructors import tensor
 from tinynet.ops.creation.random import randn
 

@@ -18,12 +18,12 @@ from tinynet.core.printing import quantity
 from tinynet.train.base.memory import available, parse_size, peak, resident
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.config.resolve import load_config
-from tinynet.train.run.interrupt import signal_name
+from tinynet.train.run.processes import signal_name
 
 SHARE = 0.9
 """How much of the available memory to use if none is given."""
 
-_PROGRAM = ("-m", "tinynet.train.study.finders.one_try")
+_PROGRAM = ("-m", "tinynet.train.study.one_try")
 _PAUSE = 0.02  # seconds between two looks at the memory of a try
 _PRECISION = 16
 

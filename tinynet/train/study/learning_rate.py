@@ -1,8 +1,4 @@
-"""The learning-rate range test (`tinynet find-lr`).
-
-L. N. Smith, "Cyclical Learning Rates for Training Neural Networks", 2017: train for some steps
-while the rate grows exponentially, and look at the curve of the loss over the rate.
-"""
+"""The learning-rate range test (`tinynet find-lr`)."""
 
 from __future__ import annotations
 
@@ -15,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from tinynet.train.assemble.computing import computing
+from tinynet.train.assemble.build import computing
 from tinynet.train.assemble.optimizers import component_of
-from tinynet.train.assemble.rehearsal import Rehearsal, rehearsal
-from tinynet.train.assemble.trial import trial
+from tinynet.train.assemble.trial import Rehearsal, rehearsal, trial
 from tinynet.train.base.problems import UsageError, did_you_mean, one_of
 from tinynet.train.config.document import dotted, toml_value
+from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.diagnose.data_check import check_data
@@ -28,8 +24,10 @@ from tinynet.train.loop.fit import Step
 from tinynet.train.observe.progress import counted
 from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.runner import prepare
+from tinynet.train.show.page import Html, Section, cards, element, folded, joined, page, table
+from tinynet.train.show.plots import GREY, Curve, lines
 from tinynet.train.step.task import NonFiniteError, Updater
-from tinynet.train.study.finders.curve import Divergence, Suggestions, grid, smoothed, suggestions
+from tinynet.train.study.curve import Divergence, Suggestions, grid, smoothed, suggestions
 
 # ---- settings -----------------------------------------------------------------------------------
 # The settings of the user, with those that a finder suggests.
@@ -382,3 +380,70 @@ def shown_top(test: RangeTest) -> float:
     """Return the largest loss that a plot shows; a diverging one would hide the rest."""
     start = statistics.fmean(test.losses[:5])
     return max(test.smoothed[0], start + 0.5 * (start - min(test.smoothed)))
+
+
+@dataclass(frozen=True)
+class _Subject:
+    test: RangeTest
+    config: Config
+    command: str
+
+
+def page_of(test: RangeTest, config: Config, command: str) -> str:
+    """Return the page about a range test, as an HTML document.
+
+    Args:
+        test: the result.
+        config: the config of the test.
+        command: the command that trains with the suggestion.
+    """
+    return page(f"{config.run.name}: learning rate", _Subject(test, config, command), _SECTIONS)
+
+
+def _suggestion(subject: _Subject) -> Html:
+    test = subject.test
+    figures = {"in the config": f"{test.configured:g}"}
+    text = [element("p", FLAT, class_="bad")]
+    if test.suggestions is not None:
+        figures = {
+            "steepest descent (suggested)": f"{test.suggestion:g}",
+            "minimum / 10": f"{test.suggestions.tenth_of_minimum:.2g}",
+            "minimum": f"{test.suggestions.minimum:.2g}",
+        } | figures
+        text = [element("pre", subject.command)]
+    notes = [element("p", note, class_="soft") for note in advice(test)]
+    return joined([cards(figures), *text, *notes])
+
+
+def _curve(subject: _Subject) -> Html:
+    test = subject.test
+    top = shown_top(test)
+    curves = [
+        Curve("each step", test.rates, [min(y, top) for y in test.losses], GREY, thin=True),
+        Curve("smoothed", test.rates, [min(y, top) for y in test.smoothed]),
+    ]
+    ends = [min(test.smoothed), min(top, max(test.smoothed))]
+    places = {}
+    if test.suggestions is not None and test.suggestion is not None:
+        places = {"suggestion": test.suggestion, "minimum": test.suggestions.minimum}
+    for colour, (name, rate) in enumerate(places.items(), 1):
+        curves.append(Curve(name, [rate, rate], ends, colour, thin=True))
+    plot = lines("training loss", curves, test.key, log_x=True)
+    end = element("p", ENDS[test.ended], class_="soft")
+    rows = [
+        [f"{rate:.4g}", f"{loss:.5g}", f"{mean:.5g}"]
+        for rate, loss, mean in zip(test.rates, test.losses, test.smoothed, strict=True)
+    ]
+    points = folded("All steps", table([test.key, "loss", "smoothed"], rows))
+    return joined([element("div", plot, class_="plots large"), end, points])
+
+
+def _config(subject: _Subject) -> Html:
+    return folded("The config of the test", element("pre", to_toml(subject.config)))
+
+
+_SECTIONS: tuple[Section[_Subject], ...] = (
+    Section("Suggestion", _suggestion),
+    Section("Curve", _curve),
+    Section("Config", _config),
+)

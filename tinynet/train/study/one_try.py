@@ -17,8 +17,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tinynet.train.assemble.averages import MovingAverage
-from tinynet.train.assemble.build import Parts
-from tinynet.train.assemble.computing import computing
+from tinynet.train.assemble.build import Parts, computing
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.memory import peak, resident
 from tinynet.train.base.problems import TrainError

@@ -1,25 +1,186 @@
-"""The kinds of inputs: numbers, tables, images, and texts with classes."""
+"""The inputs of predictions: numbers, tables, images and texts, in files or in lines."""
 
 from __future__ import annotations
 
+import csv
+import json
 import math
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.readers.encoding import TableEncoder
 from tinynet.data.readers.files import listed, text_of
-from tinynet.data.readers.framing import conversion
-from tinynet.data.readers.image_encoding import ImageEncoder
+from tinynet.data.readers.image_encoding import ImageEncoder, conversion
 from tinynet.data.readers.image_folder import EXTENSIONS
+from tinynet.data.readers.parquet import read_parquet
+from tinynet.data.readers.tables import Table, TableEncoder, read_table
 from tinynet.data.texts.tokenizer import TextEncoder
-from tinynet.train.outputs.predictions import Row
-from tinynet.train.prediction.arrays import ARRAYS, PACKED, read_array, table_in
-from tinynet.train.prediction.lines import LineReader
+from tinynet.dtypes import Array
+from tinynet.train.base.problems import UsageError
+from tinynet.train.config.sections import Config
+from tinynet.train.outputs import Row
 from tinynet.train.prediction.trained import Trained
+
+_PACKED = (".npy", ".npz")
+ARRAYS = (*_PACKED, ".csv")
+_POINTER = b"version https://git-lfs.github.com/spec/"
+
+
+def check_content(path: Path) -> None:
+    """Check that a file is not empty, and not a pointer of Git LFS to the file itself.
+
+    Raises:
+        UsageError: it is.
+        OSError: it cannot be opened.
+    """
+    with open(path, "rb") as file:
+        start = file.read(len(_POINTER))
+    if not start:
+        raise UsageError(f"{path} is empty")
+    if start == _POINTER:
+        raise UsageError(f"{path} is a Git LFS pointer: `git lfs pull` downloads the file itself")
+
+
+def _table_in(path: Path, encoder: TableEncoder, config: Config) -> Tensor:
+    """Return the rows of a table as inputs.
+
+    Raises:
+        UsageError: a column is missing.
+        FormatError: values do not fit.
+    """
+    table = _table(path, config)
+    rows = [dict(zip(table.names, row, strict=True)) for row in table.rows]
+    names = [column.name for column in encoder.inputs]
+    absent = table.unknown(names)
+    if len(absent) == len(names):
+        raise UsageError(f"{path} has none of the columns of the training data")
+    if absent:
+        raise UsageError("\n".join(map(str, absent)))
+    return encoder(rows, str(table.path), table.lines, table.unit)
+
+
+def _table(path: Path, config: Config) -> Table:
+    if path.suffix == ".parquet":
+        return read_parquet(path)
+    given = config.data.component.arguments
+    known = {key: given[key] for key in ("names", "delimiter", "encoding") if key in given}
+    return read_table(path, **known)
+
+
+def read_array(path: Path) -> Array:
+    """Return the array in a file.
+
+    Raises:
+        UsageError: if it cannot be read, or does not hold exactly one array of numbers.
+    """
+    if path.suffix not in ARRAYS:
+        raise UsageError(f"{path} is not an array of numbers")
+    try:
+        if path.suffix == ".csv":
+            array = np.loadtxt(path, delimiter=",", ndmin=2)
+        else:
+            with open(path, "rb") as file:
+                loaded = np.load(file, allow_pickle=False)
+                array = loaded if isinstance(loaded, np.ndarray) else _only(loaded)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror or error}") from None
+    except Exception as error:  # a damaged file can raise anything
+        text = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UsageError(f"{path} cannot be read: {text}") from None
+    if array.dtype.kind not in "biuf":
+        raise UsageError(f"{path} holds {array.dtype}, not numbers")
+    return array
+
+
+def _only(archive: Any) -> Array:
+    if len(archive.files) != 1:
+        raise ValueError(f"it holds {quantity(len(archive.files), 'array')} instead of one")
+    array: Array = archive[archive.files[0]]
+    return array
+
+
+class _LineReader:
+    """The lines of standard input as raw rows.
+
+    Args:
+        trained: the run.
+    """
+
+    def __init__(self, trained: Trained) -> None:
+        encoder = trained.preprocessing
+        self.delimiter = trained.config.data.component.arguments.get("delimiter", ",")
+        self.is_table = isinstance(encoder, TableEncoder)
+        self.is_text = isinstance(encoder, TextEncoder)
+        self.inputs = (
+            [column.name for column in encoder.inputs] if isinstance(encoder, TableEncoder) else []
+        )
+        self.columns = self.inputs
+        """The columns of a CSV line: those of the header, or else those of the model."""
+
+        self.is_first = True
+
+    def is_header(self, line: str) -> bool:
+        """Return whether a line is the header of CSV lines, and use it."""
+        first, self.is_first = self.is_first, False
+        if not first or not self.is_table or line[0] in "{[":
+            return False
+        values = self._values(line)
+        if not {*self.inputs} <= {*values}:
+            return False
+        self.columns = values
+        return True
+
+    def fits(self, line: str) -> bool:
+        """Return whether a line has a value for each column."""
+        return len(self._values(line)) == len(self.columns)
+
+    def row(self, line: str) -> Any:
+        """Return the raw row of a line.
+
+        Raises:
+            ValueError: it is neither JSON nor CSV, or its number of values is wrong.
+        """
+        if self.is_text:
+            return _text(line)
+        if line[0] in '{["' and not (self.is_table and line[0] == '"'):
+            try:
+                return json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"the line is no JSON: {error}") from None
+        if not self.is_table:
+            return self._numbers(line)
+        values = self._values(line)
+        if len(values) != len(self.columns):
+            raise ValueError(
+                f"expected {quantity(len(self.columns), 'value')} ({', '.join(self.columns)}), "
+                f"found {len(values)}"
+            )
+        return dict(zip(self.columns, values, strict=True))
+
+    def _numbers(self, line: str) -> Any:
+        """Return a line of numbers as a list, and any other as it is: the path of an image."""
+        try:
+            return [float(value) for value in self._values(line)]
+        except ValueError:
+            return line
+
+    def _values(self, line: str) -> list[str]:
+        (values,) = csv.reader([line], delimiter=self.delimiter, skipinitialspace=True)
+        return [value.strip() for value in values]
+
+
+def _text(line: str) -> str:
+    """Return the text of a line: as it is, or from a JSON string (which may have line breaks)."""
+    try:
+        decoded = json.loads(line) if line[0] == '"' else None
+    except ValueError:
+        decoded = None
+    return decoded if isinstance(decoded, str) else line
 
 
 class Kind:
@@ -40,7 +201,7 @@ class Kind:
 
     def __init__(self, trained: Trained) -> None:
         self.trained = trained
-        self.reader = LineReader(trained)
+        self.reader = _LineReader(trained)
 
     def is_example(self, path: Path) -> bool:
         """Return whether a file is one example."""
@@ -124,7 +285,7 @@ class Tables(Kind):
         names = listed([column.name for column in encoder.inputs], 4)
         self.accepts = (
             f".csv or .parquet files, and rows of JSON or CSV, with the columns {names}; or "
-            f"{listed(PACKED)} files of the encoded numbers"
+            f"{listed(_PACKED)} files of the encoded numbers"
         )
 
     def takes(self, word: str) -> bool:
@@ -133,9 +294,9 @@ class Tables(Kind):
 
     def inputs(self, path: Path) -> Tensor:
         """Return the rows of a table as inputs."""
-        if path.suffix in PACKED:
+        if path.suffix in _PACKED:
             return super().inputs(path)
-        return table_in(path, self.encoder, self.trained.config)
+        return _table_in(path, self.encoder, self.trained.config)
 
 
 class Images(Kind):
@@ -148,7 +309,7 @@ class Images(Kind):
         super().__init__(trained)
         encoder = trained.preprocessing
         self.encoder = encoder if isinstance(encoder, ImageEncoder) else None
-        self.arrays = ARRAYS if self.encoder is None else PACKED
+        self.arrays = ARRAYS if self.encoder is None else _PACKED
         self.accepts = (
             f"images of any size ({listed(EXTENSIONS, 4)}), folders of them, or arrays "
             f"({listed(self.arrays)})"

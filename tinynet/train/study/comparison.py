@@ -1,4 +1,4 @@
-"""The sections of a comparison."""
+"""The sections of a report that compares several runs."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from tinynet.train.observe.progress import figure_text
 from tinynet.train.show.page import Html, Section, bar, cards, element, joined, page, table
 from tinynet.train.show.plots import GREY, Axis, Curve, Scale, lines, parallel
 from tinynet.train.show.run_data import RunData, read_run
-from tinynet.train.study.comparison import groups
-from tinynet.train.study.comparison.compared import Comparison
+from tinynet.train.study.compared import FOLD, Comparison, curves, over_folds, over_seeds
 from tinynet.train.study.search import Results, TrialResult
 from tinynet.train.study.space import short_keys
 from tinynet.train.study.study import LEAST
@@ -136,7 +135,7 @@ _MOST_RUNS = 200
 
 def best(compared: Comparison) -> Html | None:
     """Return the best run: its figures, and the values that the others do not have."""
-    if not compared.figures or {*compared.values} == {groups.FOLD}:  # no fold is better
+    if not compared.figures or {*compared.values} == {FOLD}:  # no fold is better
         return None
     run, number = compared.runs[compared.order[0]], compared.order[0]
     own = compared.figures_of(number)
@@ -184,7 +183,7 @@ def coordinates(compared: Comparison) -> Html | None:
     if not compared.figures:
         return None
     ranked = [n for n in compared.order if compared.figures[0] in compared.figures_of(n)]
-    if len(ranked) < 2 or {*compared.values} <= {groups.FOLD}:
+    if len(ranked) < 2 or {*compared.values} <= {FOLD}:
         return None
     axes, places = [], []
     for key in [*compared.values][: _MOST_AXES - 1]:
@@ -263,15 +262,15 @@ def _scaled(values: Sequence[float]) -> list[float]:
 
 
 COMPARISON: tuple[Section[Comparison], ...] = (
-    Section("Cross-validation", groups.over_folds),
+    Section("Cross-validation", over_folds),
     Section("Best run", best),
     Section("Search", history),
     Section("Importance of the values", importance),
-    Section("Over the seeds", groups.over_seeds),
+    Section("Over the seeds", over_seeds),
     Section("Runs", runs),
     Section("Pruned trials", pruned),
     Section("Failed trials", failed),
-    Section("Curves", groups.curves),
+    Section("Curves", curves),
     Section("Parallel coordinates", coordinates),
     Section("Warnings", warnings),
 )

@@ -1,1 +1,0 @@
-"""What a model computes, for people: predictions, generated texts, pictures."""

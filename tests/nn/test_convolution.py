@@ -1,6 +1,7 @@
 """What the tables cannot say of convolutions: blocks, layouts, texts that PyTorch varies."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -12,10 +13,8 @@ from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
     by_rows,
     convolution_ops,
+    small_images,
     winograd,
-)
-from tinynet.nn.functional.convolution import (
-    channels_last as strided,
 )
 from tinynet.nn.functional.convolution import (
     few_channels as banded,
@@ -203,38 +202,6 @@ def test_fewer_products_cost_one_bit():
         assert_near(found.detach().numpy(), wanted.detach().numpy(), 4 * 9 * 40)
 
 
-STRIDED = {
-    "odd": (Walk((3, 3), (2, 2), (1, 1), (1, 1), (5, 4)), (9, 7)),
-    "even": (Walk((3, 3), (2, 2), (1, 1), (1, 1), (4, 4)), (8, 8)),
-    "unlike": (Walk((3, 2), (2, 3), (1, 1), (1, 1), (5, 3)), (9, 7)),
-    "dilated": (Walk((3, 2), (2, 2), (3, 4), (2, 1), (6, 7)), (9, 7)),
-    "long": (Walk((1, 7), (3, 2), (0, 3), (1, 1), (4, 6)), (11, 12)),
-    "sparse": (Walk((3, 2), (1, 4), (0, 3), (1, 1), (9, 5)), (11, 12)),
-}
-
-
-@pytest.mark.parametrize("rows", [1, 30, 256])
-@pytest.mark.parametrize("name", STRIDED)
-def test_channels_last_gives_the_same(name, rows, monkeypatch):
-    walk, size = STRIDED[name]
-    random = np.random.RandomState(0)
-    x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
-    weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
-    monkeypatch.setattr(strided, "ROWS", rows)
-    for found, expected in (
-        (
-            strided.convolved(x, weight, bias, walk),
-            convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1),
-        ),
-        (
-            strided.spread(y, weight, other, size, walk),
-            convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
-        ),
-        (strided.correlated(x, y, walk), convolution_ops.correlate.kernel(x, y, walk, 1)),
-    ):
-        np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
 BANDS = {
     "fives": (Walk((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
     "rest": (Walk((5, 6), (1, 1), (2, 1), (1, 1), (7, 13)), (7, 16)),
@@ -316,6 +283,37 @@ def test_channels_alone_in_one_dimension_are_rows_of_images(stride, kernel, dila
     for found, right in [(y, expected), *pairs]:
         assert found.is_contiguous()
         np.testing.assert_allclose(found.detach().numpy(), right.detach().numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("walk", "size"),
+    [
+        (Walk((5,), (1,), (2,), (1,), (9,)), (9,)),
+        (Walk((3,), (2,), (1,), (3,), (4,)), (12,)),
+        (Walk((5, 4), (2, 1), (2, 1), (1, 2), (4, 3)), (8, 7)),
+        (Walk((2, 3, 2), (2, 1, 2), (0, 1, 1), (1, 1, 1), (2, 3, 2)), (4, 3, 3)),
+    ],
+    ids=["one", "apart", "strided", "three"],
+)
+def test_one_product_for_a_small_image_is_the_same(walk, size):
+    random = np.random.RandomState(0)
+    batch = 3 * math.prod(size)
+    x, y = (random.standard_normal((batch, 3, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((3, 1, *walk.kernel)), np.arange(3.0)
+    assert small_images.pays(batch, 3, size, walk, 3)
+    convolve = convolution_ops.convolve_biased.kernel
+    spread = convolution_ops.spread_biased.kernel
+    correlate = convolution_ops.correlate.kernel
+    alone = [slice(c, c + 1) for c in range(3)]
+    expected = [convolve(x[:, c], weight[c], bias[c], walk, 1) for c in alone]
+    found = small_images.convolved(x, weight, bias, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected, 1), atol=1e-12)
+    expected = [spread(y[:, c], weight[c], bias[c], size, walk, 1) for c in alone]
+    found = small_images.spread(y, weight, bias, size, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected, 1), atol=1e-12)
+    expected = [correlate(x[:, c], y[:, c], walk, 1) for c in alone]
+    found = small_images.correlated(x, y, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-11)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])

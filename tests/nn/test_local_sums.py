@@ -62,6 +62,12 @@ for _name, _shape, _kernel, _function in (
 ):
     _weight = tn.tensor(RNG.uniform(0.5, 1.5, _kernel), dtype=tn.float32)
     case(_name, _shape, lambda x, f=_function, w=_weight: f(x, w, padding=1))
+_depthwise = tn.tensor(RNG.uniform(0.5, 1.5, (2, 1, 3)), dtype=tn.float32)
+for _name, _function in (
+    ("conv1d, depthwise", F.conv1d),
+    ("conv_transpose1d, depthwise", F.conv_transpose1d),
+):
+    case(_name, (8, 2, 6), lambda x, f=_function: f(x, _depthwise, padding=1, groups=2))
 
 
 def pulse(shape, place, value=1.0):

@@ -107,6 +107,31 @@ def spatial(shape: Ints, rank: int) -> Ints:
     return shape[len(shape) - rank :]
 
 
+_HASHED = {int, bool, str, type(None)}
+
+
+def per_shapes(function: Callable[P, R]) -> Callable[P, R]:
+    """Cache what a function checks and computes from shapes and options, since layers repeat both.
+
+    Other arguments (a list has no hash, and 1.0 would find the result of 1) reach the function in
+    each call. Pass arguments by position.
+    """
+    cached: Any = functools.lru_cache(maxsize=512, typed=True)(function)
+
+    @functools.wraps(function)
+    def lookup(*args: P.args, **kwargs: P.kwargs) -> R:
+        for value in args:
+            if type(value) is tuple:
+                if not {*map(type, value)} <= {int}:
+                    return function(*args, **kwargs)
+            elif type(value) not in _HASHED:
+                return function(*args, **kwargs)
+        found: R = cached(*args, **kwargs)
+        return found
+
+    return lookup
+
+
 # ---- checks -------------------------------------------------------------------------------------
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import Ints, not_implemented, of_rank, tensor_only
+from tinynet.nn.functional.checks import Ints, not_implemented, of_rank, per_shapes, tensor_only
 from tinynet.nn.functional.convolution.convolution_ops import (
     convolve,
     convolve_biased,
@@ -205,12 +204,7 @@ def _padding(
     return tuple(d * (k - 1) // 2 for d, k in zip(dilation, kernel, strict=True))
 
 
-def _are_hashed_by_value(*options: Any) -> bool:
-    """Return whether options are tuples of ints: the key 1.0 would find what is known of 1."""
-    return all([type(n) is tuple and {*map(type, n)} == {int} for n in options])
-
-
-@functools.lru_cache(maxsize=512)  # a layer asks in each call
+@per_shapes
 def geometry(
     rank: int,
     input: Ints,
@@ -295,8 +289,7 @@ def conv(
         check_rank(f"conv{rank}d", *shapes[:2], rank)
         image = input.unsqueeze(0)
         return conv(rank, image, weight, bias, stride, padding, dilation, groups).squeeze(0)
-    known = geometry if _are_hashed_by_value(stride, padding, dilation) else geometry.__wrapped__
-    walk = known(rank, *shapes, stride, padding, dilation, groups)
+    walk = geometry(rank, *shapes, stride, padding, dilation, groups)
     check_dtypes(input, weight, bias)
     if input._array.dtype.kind == "c":
         return _of_parts(lambda x, w: convolve.function(x, w, walk, groups), input, weight, bias)
@@ -320,6 +313,39 @@ conv2d = of_rank(2, conv, autocast="lower")
 conv3d = of_rank(3, conv, autocast="lower")
 
 # ---- transposed convolutions --------------------------------------------------------------------
+
+
+@per_shapes
+def transposed_geometry(
+    rank: int,
+    input: Ints,
+    weight: Ints,
+    bias: Ints | None,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    dilation: Any,
+    groups: int,
+) -> tuple[Ints, Walk]:
+    """Return the size of a transposed convolution and its windows, once all is checked.
+
+    Raises:
+        RuntimeError: shapes or options do not match.
+    """
+    function = f"conv_transpose{rank}d"
+    size, kernel = input[2:], weight[2:]
+    dims = len(kernel)
+    steps = lengths(function, "stride", stride, rank, dims)
+    before = lengths(function, "padding", padding, rank, dims)
+    spacing = lengths(function, "dilation", dilation, rank, dims)
+    extra = lengths(function, "output_padding", output_padding, rank, dims)
+    check_options(before, extra, steps, spacing, groups)
+    check_weight(input, weight, bias, groups, transposed=True)
+    check_sizes(input, kernel, spacing, transposed=True)
+    sizes = zip(size, kernel, steps, before, spacing, extra, strict=True)
+    out = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in sizes)
+    check_output(size, out, extra, steps, spacing)
+    return out, Walk(kernel, steps, before, spacing, size)
 
 
 def conv_transpose(
@@ -371,27 +397,17 @@ def conv_transpose(
     """
     function = f"conv_transpose{rank}d"
     tensor_only(function, input=input, weight=weight)
-    shapes = input._array.shape, weight._array.shape
-    check_rank(function, *shapes, rank)
-    if input.ndim == rank + 1:
-        options = stride, padding, output_padding, groups, dilation
-        return conv_transpose(rank, input.unsqueeze(0), weight, bias, *options).squeeze(0)
-    size, kernel = shapes[0][2:], shapes[1][2:]
-    dims = len(kernel)
-    steps = lengths(function, "stride", stride, rank, dims)
-    before = lengths(function, "padding", padding, rank, dims)
-    spacing = lengths(function, "dilation", dilation, rank, dims)
-    extra = lengths(function, "output_padding", output_padding, rank, dims)
-    check_options(before, extra, steps, spacing, groups)
-    of_bias = None if bias is None else bias._array.shape
-    check_weight(*shapes, of_bias, groups, transposed=True)
-    check_sizes(shapes[0], kernel, spacing, transposed=True)
-    sizes = zip(size, kernel, steps, before, spacing, extra, strict=True)
-    out = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in sizes)
-    check_output(size, out, extra, steps, spacing)
+    shapes = input._array.shape, weight._array.shape, None if bias is None else bias._array.shape
+    check_rank(function, *shapes[:2], rank)
+    if len(shapes[0]) == rank + 1:
+        image = input.unsqueeze(0)
+        given = stride, padding, output_padding, groups, dilation
+        return conv_transpose(rank, image, weight, bias, *given).squeeze(0)
+    out, walk = transposed_geometry(
+        rank, *shapes, stride, padding, output_padding, dilation, groups
+    )
     check_dtypes(input, weight, bias)
-    walk = Walk(kernel, steps, before, spacing, size)
-    if input.is_complex():
+    if input._array.dtype.kind == "c":
         return _of_parts(lambda x, w: spread.function(x, w, out, walk, groups), input, weight, bias)
     if bias is None:
         return spread.function(input, weight, out, walk, groups)

@@ -30,12 +30,18 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
-from tinynet.nn.functional.convolution import by_rows, channels_last, few_channels, winograd
+from tinynet.nn.functional.convolution import (
+    by_rows,
+    few_channels,
+    small_images,
+    winograd,
+)
 from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
 
 Ints = tuple[int, ...]
+_FEW = 1 << 15  # elements of all windows below which one product takes less time than several
 _SHORT = 16  # in shorter rows, the overhead of numpy exceeds the work on the elements
 
 # ---- kernels ------------------------------------------------------------------------------------
@@ -75,6 +81,10 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     if _by_onednn(x, weight, walk):
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
+    if len(weight) == groups and small_images.pays(len(x), x.shape[1], x.shape[2:], walk, groups):
+        result = small_images.convolved(x, weight, bias, walk)
+        if np.isfinite(result).all():
+            return result
     if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for few channels has rows
         return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
@@ -82,8 +92,6 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         result = winograd.convolved(x, weight, bias, walk)
         if np.isfinite(result).all():
             return result
-    if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
-        return channels_last.convolved(x, weight, bias, walk)
     each = x.shape[1] // groups, channels // groups
     if by_rows.pays(*each, walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
@@ -119,15 +127,18 @@ def _spread(
     """Return the transposed convolution by the algorithm that handles fewer elements."""
     if _by_onednn(y, weight, walk):
         return onednn.convolution.spread(y, weight, bias, size, walk, groups)
-    if groups == 1 and channels_last.pays(weight.shape[1], y.shape[1], walk):
-        return channels_last.spread(y, weight, bias, size, walk)
+    if weight.shape[1] == 1 and small_images.pays(len(y), y.shape[1], size, walk, groups):
+        result = small_images.spread(y, weight, bias, size, walk)
+        if np.isfinite(result).all():
+            return result
     rows = by_rows.pays(y.shape[1] // groups, weight.shape[1], walk._replace(out=size), groups)
     if groups == 1 and not rows and few_channels.pays(y, weight.shape[1], y.shape[1], walk):
         if np.isfinite(weight).all():
             return few_channels.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
-    algorithm = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
+    is_small = max(walk.stride) > 1 and columns * math.prod(walk.kernel) * groups * len(y) <= _FEW
+    algorithm = _spread_by_adding if 2 * columns < gathered or is_small else _spread_by_classes
     return algorithm(y, weight, bias, size, walk, groups)
 
 
@@ -172,18 +183,27 @@ def _spread_by_classes(
     batch, channels = y.shape[0], weight.shape[1] * groups
     weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
     weight = weight.reshape(channels, y.shape[1] // groups, *walk.kernel)
+    classes = _classes(walk, size)
     if {*walk.stride} == {1}:
-        inner, chosen = _class(walk, size, (0,) * len(size))
+        ((_, inner, chosen),) = classes
         return _convolved(y, weight[chosen], bias, inner, groups)
     result = np.zeros((batch, channels, *size), y.dtype)
     if bias is not None:
         result += bias.reshape(-1, *(1,) * len(size))
-    for rests in itertools.product(*map(range, walk.stride)):
-        inner, chosen = _class(walk, size, rests)
-        places: Any = tuple(slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True))
+    for places, inner, chosen in classes:
         if math.prod(inner.kernel):
-            result[(..., *places)] = _convolved(y, weight[chosen], bias, inner, groups)
+            result[places] = _convolved(y, weight[chosen], bias, inner, groups)
     return result
+
+
+@functools.lru_cache(maxsize=512)
+def _classes(walk: Walk, size: Ints) -> list[tuple[Any, Walk, tuple[Any, ...]]]:
+    """Return, for each class of positions, these, its windows and its part of the kernel."""
+    found: list[tuple[Any, Walk, tuple[Any, ...]]] = []
+    for rests in itertools.product(*map(range, walk.stride)):
+        places = [slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True)]
+        found.append(((..., *places), *_class(walk, size, rests)))
+    return found
 
 
 def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
@@ -217,6 +237,10 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
     if _by_onednn(x, y, walk):
         return onednn.convolution.correlated(x, y, walk, groups)
+    if y.shape[1] == groups and small_images.pays(len(x), x.shape[1], x.shape[2:], walk, groups):
+        result = small_images.correlated(x, y, walk)
+        if np.isfinite(result).all():
+            return result
     if len(walk.out) == 1 < groups == x.shape[1]:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
@@ -224,8 +248,6 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         result = winograd.correlated(x, y, walk)
         if np.isfinite(result).all():
             return result
-    if groups == 1 and channels_last.pays(x.shape[1], channels, walk):
-        return channels_last.correlated(x, y, walk)
     each = x.shape[1] // groups, channels // groups
     if groups > 1 and max(each) <= 64 and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)
@@ -233,8 +255,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         return few_channels.correlated(x, y, walk, groups)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
-    y = np.ascontiguousarray(y)
-    y = y.reshape(batch, groups, channels // groups, math.prod(walk.out))
+    y = np.ascontiguousarray(y).reshape(batch, groups, channels // groups, math.prod(walk.out))
     total: Array | None = None
     size = channels * rows * x.itemsize
     for part, span, block in columns(x, walk, size):

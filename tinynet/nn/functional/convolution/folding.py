@@ -11,7 +11,7 @@ import numpy as np
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import not_implemented, tensor_only
+from tinynet.nn.functional.checks import not_implemented, per_shapes, tensor_only
 from tinynet.nn.functional.convolution.convolution import named, option_tuple
 from tinynet.nn.functional.convolution.im2col import Walk, added, clear_edges, sliding
 
@@ -124,17 +124,25 @@ def unfold(
                 [4., 5.]])
     """
     tensor_only("im2col", input=input)
+    walk = _unfolding(input._array.shape, kernel_size, dilation, padding, stride)
+    _check_dtype("im2col_out_cpu", input)
+    return im2col.function(input, walk)
+
+
+@per_shapes
+def _unfolding(shape: Ints, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Walk:
+    """Return the windows of ``unfold``, once all is checked."""
     given = {
         "kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride
     }  # fmt: skip
     kernel, spacing, before, steps = (_pair("im2col", *option) for option in given.items())
     _check(kernel, steps, spacing, before)
-    if input.ndim not in (3, 4) or not all(input.shape[input.ndim - 3 :]):
+    if len(shape) not in (3, 4) or not all(shape[len(shape) - 3 :]):
         raise RuntimeError(
             "Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero "
-            f"dimensions for input, but got: {list(input.shape)}"
+            f"dimensions for input, but got: {list(shape)}"
         )
-    size = tuple(input.shape[-2:])
+    size = shape[-2:]
     out = _windows(size, kernel, steps, before, spacing)
     if min(out) < 1:
         raise RuntimeError(
@@ -142,9 +150,7 @@ def unfold(
             f"padding={before}, calculated shape of the array of sliding blocks as {out}, but its "
             "components must be at least one."
         )
-    _check_dtype("im2col_out_cpu", input)
-    walk = Walk(kernel, steps, before, spacing, out)
-    return im2col.function(input, walk)
+    return Walk(kernel, steps, before, spacing, out)
 
 
 def fold(
@@ -175,6 +181,17 @@ def fold(
                  [1., 2., 1.]]])
     """
     tensor_only("col2im", input=input)
+    shape = input._array.shape
+    size, walk = _folding(shape, output_size, kernel_size, dilation, padding, stride)
+    _check_dtype("col2im_out_cpu", input)
+    return col2im.function(input, size, walk)
+
+
+@per_shapes
+def _folding(
+    shape: Ints, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> tuple[Ints, Walk]:
+    """Return the size of the images of ``fold`` and their windows, once all is checked."""
     given = {
         "output_size": output_size, "kernel_size": kernel_size, "dilation": dilation,
         "padding": padding, "stride": stride,
@@ -183,18 +200,16 @@ def fold(
     _check(kernel, steps, spacing, before)
     out = _windows(size, kernel, steps, before, spacing)
     walk = Walk(kernel, steps, before, spacing, out)
-    _check_columns(input, size, walk)
-    _check_dtype("col2im_out_cpu", input)
-    return col2im.function(input, size, walk)
+    _check_columns(shape, size, walk)
+    return size, walk
 
 
-def _check_columns(input: Tensor, size: Ints, walk: Walk) -> None:
+def _check_columns(shape: Ints, size: Ints, walk: Walk) -> None:
     """Raise RuntimeError for columns that do not match images of a size."""
-    shape = list(input.shape)
-    if input.ndim not in (2, 3) or not all(shape[-2:]):
+    if len(shape) not in (2, 3) or not all(shape[-2:]):
         raise RuntimeError(
             "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and "
-            f"non-zero dimensions for input, but got: {shape}"
+            f"non-zero dimensions for input, but got: {list(shape)}"
         )
     if shape[-2] % math.prod(walk.kernel):
         raise RuntimeError(

@@ -151,15 +151,21 @@ def sliding(x: Array, walk: Walk) -> Array:
 
 def _framed(x: Array, walk: Walk) -> tuple[Array, tuple[int, ...]]:
     """Return each image as one run of elements with zeros around it, from the first window on."""
-    batch, channels, *size = x.shape
+    inside, start, length, steps = _frame(x.shape[2:], walk)
+    frame = np.zeros((*x.shape[:2], length), x.dtype)
+    frame[:, :, inside].reshape(x.shape)[...] = x
+    return frame[:, :, start:], tuple([step * x.itemsize for step in steps])
+
+
+@functools.lru_cache(maxsize=512)
+def _frame(size: tuple[int, ...], walk: Walk) -> tuple[slice, int, int, tuple[int, ...]]:
+    """Return the image's place in a frame, the first window's, the length, and distances."""
     steps = tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
     before = sum(step * p for step, p in zip(steps, walk.padding, strict=True))
     needed = 1 + sum(step * r for step, r in zip(steps, walk.reach, strict=True))
-    length = math.prod(size)
     first = max(before, 0)  # the start of the image; windows may start inside it
-    frame = np.zeros((batch, channels, max(first + length, first - before + needed)), x.dtype)
-    frame[:, :, first : first + length].reshape(x.shape)[...] = x
-    return frame[:, :, first - before :], tuple(step * x.itemsize for step in steps)
+    stop = first + math.prod(size)
+    return slice(first, stop), first - before, max(stop, first - before + needed), steps
 
 
 def _has_row_layout(walk: Walk) -> bool:

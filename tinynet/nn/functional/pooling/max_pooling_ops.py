@@ -48,7 +48,10 @@ def _planes_at_once(planes: int, size: int) -> int:
 
 def _by_planes(work: Callable[[slice], None], planes: int, size: int) -> None:
     """Call a function with slices of the planes."""
-    threads.in_turn(work, threads.slices(planes, _planes_at_once(planes, size)))
+    if 0 < planes * size <= _PART:
+        work(slice(planes))
+    else:
+        threads.in_turn(work, threads.slices(planes, _planes_at_once(planes, size)))
 
 
 def _planes(x: Array) -> tuple[Array, Array]:
@@ -244,17 +247,13 @@ def _ranked(x: Array, windows: Windows, order: int) -> tuple[Array, Array]:
     The rank of an offset in the window is its number, counted from the last one for an ``order`` of
     -1: the first of equal elements then has the highest rank.
     """
-    lengths = [len(taps) for taps in windows.taps]
-    kind = np.min_scalar_type(max(0, math.prod(lengths) - 1))
     ranks: Array | None = None
-    dims = list(range(len(lengths)))
-    for d in reversed(dims) if windows.dense else dims:
-        if lengths[d] > 1 or x.shape[1 + d] != windows.outputs[d]:
-            numbers = np.arange(lengths[d]) * math.prod(lengths[d + 1 :])
-            taps = windows.taps[d][::order]
-            at = 1 + d, windows.outputs[d], taps
-            x, ranks = _ranked_along(x, ranks, numbers.astype(kind), at, not windows.dense)
-    return x, np.zeros(x.shape, kind) if ranks is None else ranks
+    for d, numbers in windows.ranks:
+        taps = windows.taps[d]
+        if len(taps) > 1 or x.shape[1 + d] != windows.outputs[d]:
+            at = 1 + d, windows.outputs[d], taps[::order]
+            x, ranks = _ranked_along(x, ranks, numbers, at, not windows.dense)
+    return x, np.zeros(x.shape, windows.ranks[0][1].dtype) if ranks is None else ranks
 
 
 def _ranked_along(
@@ -305,7 +304,7 @@ def _peaks_by_window(x: Array, windows: Windows) -> tuple[Array, Array]:
 
 
 def _windows(input: Array, options: Options) -> Windows:
-    title = f"max_pool{options.rank}d"
+    title = f"max_pool{len(options.kernel_size)}d"
     windows = sliding(title, input.shape, options)
     if input.dtype.kind == "b":
         raise not_implemented(title, input)

@@ -11,7 +11,13 @@ from tinynet.core.declaration.composite import called
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.checks import of_rank, per_dim, require_floating, tensor_only
+from tinynet.nn.functional.checks import (
+    of_rank,
+    per_dim,
+    per_shapes,
+    require_floating,
+    tensor_only,
+)
 from tinynet.nn.functional.pooling import adaptive_pooling, unpooling
 from tinynet.nn.functional.pooling.average_pooling_ops import avg_pools
 from tinynet.nn.functional.pooling.max_pooling_ops import (
@@ -49,6 +55,7 @@ Size = int | tuple[int, ...] | list[int]
 # ---- options ------------------------------------------------------------------------------------
 
 
+@per_shapes
 def _options(
     title: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil: bool
 ) -> Options:

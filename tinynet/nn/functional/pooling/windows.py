@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,8 @@ class Options(NamedTuple):
         return len(self.kernel_size)
 
 
-class Windows(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Windows:
     """The windows of a pooling.
 
     Attributes:
@@ -66,11 +68,22 @@ class Windows(NamedTuple):
     is_2x2: bool = False
     large: bool = False
 
-    @property
+    @cached_property
     def dense(self) -> bool:
         """Whether the windows are one step apart in the last dimension."""
         sources = [source for _, source in self.taps[-1]]  # none, if there are no windows
         return all(isinstance(source, slice) and source.step == 1 for source in sources)
+
+    @cached_property
+    def ranks(self) -> list[tuple[int, Array]]:
+        """The dimensions in the order to combine them, and what their offsets add to a rank."""
+        lengths = [len(taps) for taps in self.taps]
+        smallest = np.min_scalar_type(max(0, math.prod(lengths) - 1))
+        steps = [math.prod(lengths[d + 1 :]) for d in range(len(lengths))]
+        found = [
+            (d, (np.arange(length) * steps[d]).astype(smallest)) for d, length in enumerate(lengths)
+        ]
+        return found[::-1] if self.dense else found
 
     def span(self, output: Ints) -> Slices:
         """Return the elements of one window, if no window extends past the edge."""

@@ -43,7 +43,7 @@ def test_the_models_own_file(tmp_path, console):
     config = str(ROOT / "configs" / "digits_vae.toml")
     found = lines_of(printed([*console, "graph", config], tmp_path))
     files = {place.partition(":")[0] for _, place in found}
-    assert files == {"images.py"}
+    assert files == {"feedforward.py"}
 
 
 # ---- messages and warnings -----------------------------------------------------------------------

@@ -224,3 +224,13 @@ def test_large_inputs_are_normalised_in_parts(monkeypatch, norm, affine):
         found.append([y.detach(), leaf.grad] + ([weight.grad] if affine else []))
     for whole, parts in zip(*found, strict=True):
         np.testing.assert_allclose(parts.numpy(), whole.numpy(), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(2, 4, 0), (2, 4, 0, 3)])
+def test_groups_without_elements(shape):
+    """Their gradients are those of PyTorch: means of no elements are NaN."""
+    x, w, b = tn.zeros(shape), tn.ones(4), tn.zeros(4)
+    for t in (x, w, b):
+        t.requires_grad_()
+    nn.functional.group_norm(x, 2, w, b).sum().backward()
+    assert x.grad.shape == shape and w.grad.isnan().all() and b.grad.equal(tn.zeros(4))

@@ -5,6 +5,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.compat.pytree import tree_leaves
+from tinynet.nn import functional as F
 
 X = tn.arange(6.0).reshape(2, 3)
 
@@ -56,6 +57,33 @@ def test_an_integer_tensor_is_a_whole_number(call):
     x = X.clone().requires_grad_()
     for ours, theirs in zip(*(tree_leaves(call(x, n)) for n in (ONE, 1)), strict=True):
         assert ours.equal(theirs)
+
+
+IMAGE = tn.arange(16.0).reshape(1, 1, 4, 4)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: F.interpolate(IMAGE, size=(n, 3)),
+        lambda n: F.adaptive_avg_pool2d(IMAGE, (n, n)),
+        lambda n: F.pad(IMAGE, (n, 0, 1, n)),
+        lambda n: F.avg_pool2d(IMAGE, n),
+        lambda n: F.max_pool2d(IMAGE, (n, 2), n),
+        lambda n: F.conv2d(IMAGE, tn.ones(1, 1, 2, 2), stride=n, padding=(n, 1)),
+        lambda n: F.pixel_shuffle(tn.ones(1, 4, 1, 1), n),
+        lambda n: IMAGE.movedim(n, 0),
+        lambda n: tn.randint(0, n, (n, n)).shape,
+        lambda n: tn.randperm(n).sort().values,
+        lambda n: tn.eye(n),
+        lambda n: tn.linspace(0, 1, n),
+        lambda n: F.one_hot(tn.tensor([0, 1]), n),
+    ],
+)
+@pytest.mark.parametrize("dtype", [tn.int64, tn.int32])
+def test_an_integer_tensor_is_a_size(call, dtype):
+    ours, theirs = call(tn.tensor(2, dtype=dtype)), call(2)
+    assert ours.equal(theirs) if isinstance(ours, tn.Tensor) else ours == theirs
 
 
 def test_a_tensor_is_no_choice_of_a_dimension():

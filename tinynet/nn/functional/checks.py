@@ -17,7 +17,7 @@ from tinynet.core.declaration.operation import Operation, operation
 from tinynet.core.modes import is_grad_enabled
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.ops.arguments import name_of
+from tinynet.ops.arguments import is_whole, name_of
 
 # ---- dimensions ---------------------------------------------------------------------------------
 # One implementation for 1, 2 and 3 spatial dimensions, under PyTorch's three names.
@@ -161,7 +161,7 @@ def int_tuple(function: str, name: str, position: int, value: Any) -> tuple[int,
     if not isinstance(value, (tuple, list)):
         raise TypeError(f"{expected}not {type(value).__name__}")
     for index, n in enumerate(value):
-        if not isinstance(n, (int, np.integer)):
+        if not isinstance(n, np.integer) and not is_whole(n):
             kind = type(n).__name__
             raise TypeError(f"{expected}but found element of type {kind} at pos {index}")
     return tuple(int(n) for n in value)

@@ -250,7 +250,7 @@ def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
 
 def refuse_huge(shape: Sequence[int]) -> None:
     """Raise RuntimeError for a shape with more elements than any memory can hold."""
-    if math.prod(shape) >= 2**61:
+    if math.prod(map(int, shape)) >= 2**61:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 

@@ -267,6 +267,7 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:  # randint(high, size=...)
         low, high = 0, low
+    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
     if low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
@@ -310,7 +311,7 @@ def randperm(
     require_cpu(device)
     shape_of((n,), "randperm")
     kind = dtypes.int64 if dtype is None else dtype
-    return _made(numbers_of(generator, "randperm").permutation(n), kind, requires_grad)
+    return _made(numbers_of(generator, "randperm").permutation(int(n)), kind, requires_grad)
 
 
 # ---- with given probabilities -------------------------------------------------------------------

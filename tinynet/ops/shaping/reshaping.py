@@ -257,7 +257,8 @@ def movedim(self: Tensor, source: Ints, destination: Ints) -> Tensor:
         tinynet.Size([3, 4, 2])
     """
     n = self._array.ndim
-    given = [[d] if isinstance(d, int) else list(d) for d in (source, destination)]
+    pairs: Any = source, destination
+    given = [[int(d)] if is_whole(d) else list(d) for d in pairs]
     if len(given[0]) != len(given[1]):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({given[0]} dims) should contain "

@@ -255,7 +255,7 @@ class _ImageReader:
 
     Example:
         >>> digits = tn.data.Digits(train=False)
-        >>> reader = ImageReader(digits.images[:100], digits.image_shape)
+        >>> reader = _ImageReader(digits.images[:100], digits.image_shape)
         >>> reader.framing.size, reader.framing.background
         ((8, 8), 0.0)
     """

@@ -1,4 +1,4 @@
-"""What a run measures besides training, and its result; what of it is compiled."""
+"""What a run measures besides training, and its result."""
 
 from __future__ import annotations
 

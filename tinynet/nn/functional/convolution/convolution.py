@@ -16,7 +16,7 @@ from tinynet.nn.functional.convolution.convolution_ops import (
 )
 from tinynet.nn.functional.convolution.im2col import Walk
 from tinynet.ops import complex
-from tinynet.ops.arguments import c_name, name_of
+from tinynet.ops.arguments import c_name, is_whole, name_of
 
 __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d"]
 
@@ -27,11 +27,11 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
 
 def option_tuple(function: str, option: str, value: Any, rank: int) -> Ints:
     """Return an option, an int or a sequence of ints, as a tuple: of ``rank`` ints for one int."""
-    values = (value,) * rank if isinstance(value, int) else value
-    if not isinstance(values, (tuple, list)) or not all(isinstance(n, int) for n in values):
+    values = (value,) * rank if is_whole(value) else value
+    if not isinstance(values, (tuple, list)) or not all(map(is_whole, values)):
         kind = type(value).__name__
         raise TypeError(f"{function}(): argument '{option}' must be tuple of ints, not {kind}")
-    return tuple(values)
+    return tuple(map(int, values))
 
 
 def lengths(function: str, option: str, value: Any, rank: int, dims: int) -> Ints:

@@ -22,6 +22,7 @@ from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
 )
+from tinynet.ops.arguments import is_whole
 
 __all__ = ["interpolate", "upsample", "upsample_nearest", "upsample_bilinear"]
 
@@ -229,7 +230,7 @@ def _size_or_factors(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | 
                     "provide input tensor in (N, C, d1, d2, ...,dK) format and output size in "
                     "(o1, o2, ...,oK) format."
                 )
-            if not all(isinstance(n, (int, np.integer)) for n in size):
+            if not all(isinstance(n, np.integer) or is_whole(n) for n in size):
                 raise TypeError(
                     "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
                     f"Tuple[int, int, int], but got size with types {[type(n) for n in size]}"

@@ -13,12 +13,13 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.ops.arguments import is_whole
 
 __all__ = ["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"]
 
 
 def _factor(name: str, what: str, factor: Any) -> int:
-    if isinstance(factor, bool) or not isinstance(factor, (int, np.integer)):
+    if isinstance(factor, bool) or not (isinstance(factor, np.integer) or is_whole(factor)):
         kind = type(factor).__name__
         raise TypeError(f"{name}(): argument '{what}' (position 2) must be int, not {kind}")
     return int(factor)

@@ -128,6 +128,9 @@ def _row_gradients(
         groups: the number of rows that have weights of their own.
         places: the number of adjacent elements with one weight, repeated in ``weight``.
     """
+    if not length:
+        none = np.zeros(0, g.dtype)
+        return np.zeros(g.shape, g.dtype), none, none
     x, g2 = _as_rows(input, length), _as_rows(g, length)
     w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
     dx = np.empty_like(x)
@@ -267,7 +270,12 @@ def _group_formula(
         return shaped(formula_gradients(g, input, weight, blocks, eps), weight, bias_shape, needs)
     _, groups, channels, places, _ = blocks
     w, length = np.repeat(weight.reshape(-1), places), channels * places
-    found = _row_gradients(g, input, w, mean, inverse, length, needs, groups=groups, places=places)
+    if length:
+        given = input, w, mean, inverse, length, needs
+        found = _row_gradients(g, *given, groups=groups, places=places)
+    else:  # means of no elements are NaN
+        nothing = np.zeros(weight.size, g.dtype)
+        found = np.zeros(g.shape, g.dtype), np.full_like(nothing, np.nan), nothing
     return shaped(found, weight, bias_shape, needs)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import Ints, int_tuple, per_dim, spatial
 from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
+from tinynet.ops.arguments import is_whole
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 CACHED = 256  # windows
@@ -265,7 +266,7 @@ def ints(title: str, name: str, value: Any, rank: int) -> Ints:
     """
     if type(value) is int:
         return (value,) * rank
-    if isinstance(value, np.integer):
+    if isinstance(value, np.integer) or is_whole(value):
         return (int(value),) * rank
     given = int_tuple(title, name, POSITIONS[name], value)
     if len(given) not in (1, rank):

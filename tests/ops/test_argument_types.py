@@ -66,6 +66,7 @@ IMAGE = tn.arange(16.0).reshape(1, 1, 4, 4)
     "call",
     [
         lambda n: F.interpolate(IMAGE, size=(n, 3)),
+        lambda n: F.interpolate(IMAGE, size=[tn.tensor([2]), n]),
         lambda n: F.adaptive_avg_pool2d(IMAGE, (n, n)),
         lambda n: F.pad(IMAGE, (n, 0, 1, n)),
         lambda n: F.avg_pool2d(IMAGE, n),

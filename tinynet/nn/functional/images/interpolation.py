@@ -22,7 +22,6 @@ from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
 )
-from tinynet.ops.arguments import is_whole
 
 __all__ = ["interpolate", "upsample", "upsample_nearest", "upsample_bilinear"]
 
@@ -230,7 +229,7 @@ def _size_or_factors(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | 
                     "provide input tensor in (N, C, d1, d2, ...,dK) format and output size in "
                     "(o1, o2, ...,oK) format."
                 )
-            if not all(isinstance(n, np.integer) or is_whole(n) for n in size):
+            if not all(map(_is_integer, size)):
                 raise TypeError(
                     "expected size to be one of int or Tuple[int] or Tuple[int, int] or "
                     f"Tuple[int, int, int], but got size with types {[type(n) for n in size]}"
@@ -249,6 +248,13 @@ def _size_or_factors(shape: Ints, size: Any, scale_factor: Any) -> tuple[Ints | 
             )
         return None, tuple(_number(x) for x in scale_factor)
     return None, (_number(scale_factor),) * rank
+
+
+def _is_integer(n: Any) -> bool:
+    """Return whether an entry is an integer; PyTorch takes any tensor of integers for one."""
+    if isinstance(n, Tensor):
+        return n._array.dtype.kind != "f"
+    return isinstance(n, (int, np.integer))
 
 
 def _integer(size: Any) -> int:

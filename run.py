@@ -64,12 +64,13 @@ CHECKS = {
     "format": ["ruff", "format", "--check", "."],
     "lint": ["ruff", "check", "."],
     "types": ["mypy"],
-    "architecture": ["pytest", "-q", "tests/test_architecture.py"],
+    "architecture": ["pytest", "-q", "tests/laws/test_architecture.py"],
 }
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [
-    "tests/nn", "tests/numba_kernels", "tests/optim", "tests/oracle", "tests/ops/test_erf.py",
-    "tests/ops/test_linalg.py", "tests/ops/test_sums.py", "tests/test_accuracy.py",
+    "tests/unit/nn", "tests/unit/numba_kernels", "tests/unit/optim", "tests/unit/ops/test_erf.py",
+    "tests/unit/ops/test_linalg.py", "tests/unit/ops/test_sums.py", "tests/unit/test_accuracy.py",
+    "tests/answers/oracle",
     "tinynet/autograd", "tinynet/core", "tinynet/data/transforms", "tinynet/distributions",
     "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/kernels/numba",
     "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse.py",
@@ -393,7 +394,7 @@ def check(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
         pytest = ["pytest", "-q", "--durations=25", *in_parallel(), *arguments]
-        tests = [*pytest, "--ignore=tests/test_architecture.py", f"--junitxml={report}"]
+        tests = [*pytest, "--ignore=tests/laws/test_architecture.py", f"--junitxml={report}"]
         for name, command in (CHECKS | {"tests": tests}).items():
             print(f"==== {name}: {' '.join(command)}", flush=True)
             if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT, env=environment) != 0:

@@ -4,14 +4,14 @@ Run: python examples/inplace.py        the list
      python examples/inplace.py 3      the third: broken program, message, fixed program
      python examples/inplace.py w1     one that raises nothing, but does not train either
 
-The tests run these programs from tests/situations; docs/inplace.md shows all of them.
+The tests run these programs from tests/whole/situations; docs/inplace.md shows all of them.
 """
 
 import sys
 import warnings
 from pathlib import Path
 
-SITUATIONS = Path(__file__).parents[1] / "tests" / "situations"
+SITUATIONS = Path(__file__).parents[1] / "tests" / "whole" / "situations"
 SAYS = "# ---- says ----"  # in a broken program, before the checks of the tests
 
 

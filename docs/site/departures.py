@@ -10,14 +10,14 @@ from docs.site.text import plain
 ROOT = Path(__file__).parents[2]
 DESIGN = ROOT / "docs" / "design.md"
 LISTS = {
-    "Of operations and programs": ("tests/recorded/general.py", 0),
-    "Of single operations": ("tests/oracle/departures.py", 0),
-    "Of whole programs": ("tests/differential/departures.py", 0),
-    "Where random programs are not compared": ("tests/property/departures.py", 1),
+    "Of operations and programs": ("tests/tools/recorded/general.py", 0),
+    "Of single operations": ("tests/answers/oracle/departures.py", 0),
+    "Of whole programs": ("tests/answers/differential/departures.py", 0),
+    "Where random programs are not compared": ("tests/laws/property/departures.py", 1),
 }
 """Heading -> the file, and the position of the reason among the arguments of an entry."""
 
-TABLES = "tests/pytorch_tables/known.py"
+TABLES = "tests/answers/pytorch_tables/known.py"
 """The file whose ``KNOWN`` maps patterns of row ids (``addbmm/inplace/...``) to reasons."""
 
 

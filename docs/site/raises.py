@@ -32,7 +32,7 @@ OF_PARAMETERS = {
     "requires_grad": "RuntimeError: `requires_grad` is True and the dtype is not floating-point.",
     "inplace": "RuntimeError: `inplace` is True and the input is a leaf that requires grad.",
 }
-"""Parameter -> the error for a wrong argument. tests/docs/test_raises.py tries them."""
+"""Parameter -> the error for a wrong argument. tests/whole/docs/test_raises.py tries them."""
 
 MAKING = ("dtype", "requires_grad")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from PIL import Image
 
-from tests.board import browser
+from tests.unit.board import browser
 from tinynet.train import run
 
 ROOT = Path(__file__).parents[2]

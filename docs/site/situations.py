@@ -1,6 +1,6 @@
 """The fifteen situations: programs that fail, their messages, and corrected programs.
 
-`tests/situations` runs all of them.
+`tests/whole/situations` runs all of them.
 """
 
 import textwrap
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.site.text import fenced
 
-FOLDER = Path(__file__).parents[2] / "tests" / "situations"
+FOLDER = Path(__file__).parents[2] / "tests" / "whole" / "situations"
 MARK = "# ---- says ----\n"
 WIDTH = 80
 

@@ -1,9 +1,0 @@
-"""Graphs have PyTorch's nodes, names and code."""
-
-from tests.recorded.checks import RecordedAnswers
-
-from .suite import SUITE
-
-
-class TestPrograms(RecordedAnswers):
-    suite = SUITE

@@ -1,9 +1,0 @@
-"""Libraries make of tensors what they make of PyTorch's."""
-
-from tests.recorded.checks import RecordedAnswers
-
-from .suite import SUITE
-
-
-class TestLibraries(RecordedAnswers):
-    suite = SUITE

@@ -1,1 +1,0 @@
-"""Public PyTorch programs, run on PyTorch and on tinynet: `python -m tests.programs`."""

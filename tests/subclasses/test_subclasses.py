@@ -1,9 +1,0 @@
-"""Objects that users subclass keep PyTorch's promises, those of private names included."""
-
-from tests.recorded.checks import RecordedAnswers
-
-from .suite import SUITE
-
-
-class TestPrograms(RecordedAnswers):
-    suite = SUITE

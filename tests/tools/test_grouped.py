@@ -1,0 +1,32 @@
+"""One test for a group of cases finds each that fails."""
+
+import pytest
+
+from tests.tools.grouped import for_each, groups
+
+BY_SIGN = groups({"one": 1, "minus two": -2, "three": 3}, lambda n: "plus" if n > 0 else "minus")
+
+
+@for_each(BY_SIGN)
+def test_all_pass(n):
+    assert n
+
+
+@for_each(BY_SIGN)
+def finds_odd(n):
+    """Numbers are even."""
+    assert n % 2 == 0
+
+
+def test_each_failure_is_reported():
+    assert BY_SIGN == {"plus": {"one": 1, "three": 3}, "minus": {"minus two": -2}}
+    finds_odd(BY_SIGN["minus"])
+    with pytest.raises(ExceptionGroup, match="2 of 2 cases fail") as caught:
+        finds_odd(BY_SIGN["plus"])
+    assert [error.__notes__ for error in caught.value.exceptions] == [
+        ["case: one"],
+        ["case: three"],
+    ]
+    assert (finds_odd.__name__, finds_odd.__doc__) == ("finds_odd", "Numbers are even.")
+    (mark,) = finds_odd.pytestmark
+    assert mark.kwargs["ids"] == ["plus", "minus"]

@@ -1,0 +1,365 @@
+"""What the tables cannot say of convolutions: blocks, layouts, texts that PyTorch varies."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import tinynet as tn
+from tests.tools.rounding import assert_near
+from tinynet import nn
+from tinynet.nn import functional as F
+from tinynet.nn.functional.convolution import (
+    by_rows,
+    convolution_ops,
+    small_images,
+    winograd,
+)
+from tinynet.nn.functional.convolution import (
+    few_channels as banded,
+)
+from tinynet.nn.functional.convolution import (
+    im2col as sliding,
+)
+from tinynet.nn.functional.convolution.im2col import Walk, columns
+
+
+def by_definition(x, walk):
+    """The windows of an array, element by element."""
+    shape = (x.shape[1], *walk.kernel, x.shape[0], *walk.out)
+    made, dims = np.zeros(shape), range(len(walk.kernel))
+    for k in itertools.product(*map(range, walk.kernel)):
+        for o in itertools.product(*map(range, walk.out)):
+            place = [
+                walk.stride[a] * o[a] + walk.dilation[a] * k[a] - walk.padding[a] for a in dims
+            ]
+            if all(0 <= p < n for p, n in zip(place, x.shape[2:], strict=True)):
+                made[(slice(None), *k, slice(None), *o)] = x[(..., *place)].T
+    return made.reshape(x.shape[1] * np.prod(walk.kernel), x.shape[0], -1)
+
+
+@pytest.mark.parametrize("block", [64, 500, 5000, 1 << 21])
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("rows", [1, 5])
+def test_windows_are_those_of_the_definition_in_blocks_of_any_size(dims, block, rows, monkeypatch):
+    monkeypatch.setattr(sliding, "BLOCK", block)
+    monkeypatch.setattr(sliding, "ROWS_FROM", rows)
+    random = np.random.RandomState(dims)
+    for _ in range(30):
+        limits = (1, 4), (1, 4), (-1, 4), (1, 4), (1, 6)
+        walk = Walk(*(tuple(random.randint(*limit, dims).tolist()) for limit in limits))
+        x = random.standard_normal((random.randint(1, 5), random.randint(1, 4), *(5, 6, 3)[:dims]))
+        made = np.full((x.shape[1] * np.prod(walk.kernel), len(x), np.prod(walk.out)), np.nan)
+        for part, span, found in columns(x, walk, 0):
+            made[:, part, span] = found
+        np.testing.assert_array_equal(made, by_definition(x, walk))
+
+
+@pytest.mark.parametrize("block", [64, 1000])
+def test_blocks_change_nothing(block, monkeypatch):
+    def results():
+        random = np.random.RandomState(0)
+        for stride, groups in itertools.product((1, 2, 3), (1, 2)):
+            shapes = (3, 4, 9, 8), (6, 4 // groups, 3, 2)
+            leaves = [tn.tensor(random.standard_normal(s)).requires_grad_() for s in shapes]
+            y = F.conv2d(*leaves, stride=stride, padding=1, groups=groups)
+            yield y
+            yield from tn.autograd.grad((y * y).sum(), leaves)
+
+    expected = list(results())
+    monkeypatch.setattr(sliding, "BLOCK", block)
+    for found, wanted in zip(results(), expected, strict=True):
+        np.testing.assert_allclose(found.detach().numpy(), wanted.detach().numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "stride, kernel, channels", [(1, 5, (6, 16)), (2, 3, (3, 16)), (3, 2, (8, 2))]
+)
+def test_both_ways_of_the_transposed_convolution_agree(stride, kernel, channels):
+    random = np.random.RandomState(0)
+    inner, outer = channels
+    for size in (7, 40):  # short and long rows are added in different orders
+        walk = Walk((kernel, kernel), (stride, stride), (1, 1), (1, 1), (size, size))
+        whole = ((size - 1) * stride + kernel - 2,) * 2
+        y = random.standard_normal((3, outer, size, size))
+        weight, bias = (
+            random.standard_normal((outer, inner, kernel, kernel)),
+            np.arange(inner * 1.0),
+        )
+        ways = convolution_ops._spread_by_adding, convolution_ops._spread_by_classes
+        one, other = (way(y, weight, bias, whole, walk, 1) for way in ways)
+        np.testing.assert_allclose(one, other, atol=1e-11)
+
+
+def test_an_image_without_channels_gives_the_bias():
+    x = tn.zeros(2, 0, 3, 3).requires_grad_()
+    y = F.conv2d(x, tn.zeros(2, 0, 1, 1), tn.tensor([1.0, 2.0]))
+    assert y.shape == (2, 2, 3, 3) and y.mean((0, 2, 3)).tolist() == [1, 2]
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_float16_is_summed_in_float32():
+    """4,096 times 1: in float16, where the next number after 2,048 is 2,050, the sum would stop."""
+    x, w = (
+        tn.ones(*s, dtype=tn.float16).requires_grad_() for s in ((1, 4096, 1, 1), (2, 4096, 1, 1))
+    )
+    y = F.conv2d(x, w)
+    assert y.dtype is tn.float16 and y.flatten().tolist() == [4096, 4096]
+    y.sum().backward()
+    assert x.grad.dtype is w.grad.dtype is tn.float16 and x.grad.mean().item() == 2
+    x = tn.ones(4, 1, 32, 32, dtype=tn.float16)
+    w = tn.ones(1, 1, 1, 1, dtype=tn.float16).requires_grad_()
+    F.conv2d(x, w).sum().backward()
+    assert w.grad.item() == 4096
+
+
+def test_zeros_around_the_input_stay_zeros_beside_infinities():
+    x = tn.full((1, 1, 3, 3), float("inf"))
+    x[0, 0, 1, 1] = 1.0
+    found = F.unfold(x, 3, padding=1)[0, :, 0].tolist()
+    assert found[:4] == [0, 0, 0, 0] and found[6] == 0
+
+
+def test_results_are_contiguous():
+    for y in (
+        F.conv2d(tn.ones(2, 3, 5, 5), tn.ones(4, 3, 3, 3), padding=1),
+        F.conv_transpose2d(tn.ones(2, 3, 5, 5), tn.ones(3, 4, 3, 3), stride=2, padding=1),
+        F.fold(tn.ones(2, 12, 20), (4, 5), 2, padding=(1, 0)),
+        F.unfold(tn.ones(2, 3, 5, 5), 2, padding=1),
+    ):
+        assert y.is_contiguous()
+
+
+def test_gradients_are_contiguous():
+    for channels in (3, 40):  # 40: Winograd's way
+        conv = nn.Conv2d(channels, channels, 3, padding=1)
+        conv(tn.ones(2, channels, 8, 8)).sum().backward()
+        assert conv.weight.grad.is_contiguous() and conv.bias.grad.is_contiguous()
+
+
+def test_unknown_padding():
+    with pytest.raises(ValueError, match=r"Invalid padding string 'full', should be one of \{"):
+        nn.Conv2d(1, 1, 1, padding="full")
+    with pytest.raises(ValueError, match="but got padding_mode='mirror'"):
+        nn.Conv2d(1, 1, 1, padding_mode="mirror")
+
+
+@pytest.mark.parametrize("option", ["stride", "padding", "dilation"])
+def test_options_are_whole_numbers(option):
+    with pytest.raises(TypeError, match=f"argument '{option}' must be tuple of ints, not float"):
+        F.conv2d(tn.ones(1, 1, 3, 3), tn.ones(1, 1, 1, 1), **{option: 1.5})
+    with pytest.raises(
+        TypeError, match=r"conv2d\(\): argument 'input' \(position 1\) must be Tensor"
+    ):
+        F.conv2d([1.0], tn.ones(1, 1, 1, 1))
+
+
+# ---- Winograd's way -----------------------------------------------------------------------------
+
+WALKS = {
+    "same": (Walk((3, 3), (1, 1), (1, 1), (1, 1), (8, 5)), (8, 5)),
+    "valid": (Walk((3, 2), (1, 1), (0, 0), (1, 1), (8, 4)), (10, 5)),
+    "remainder": (Walk((3, 3), (1, 1), (1, 0), (1, 1), (7, 4)), (7, 6)),
+    "wide": (Walk((3, 5), (1, 1), (1, 3), (1, 1), (6, 7)), (6, 5)),
+    "cut columns": (Walk((3, 2), (1, 1), (0, -2), (1, 1), (4, 4)), (6, 9)),
+    "wide frame": (Walk((3, 1), (1, 1), (5, 1), (1, 1), (13, 6)), (5, 4)),
+    "cut": (Walk((3, 1), (1, 1), (-3, 0), (1, 1), (4, 4)), (9, 4)),
+    "cut far": (Walk((3, 1), (1, 1), (-6, 0), (1, 1), (4, 4)), (9, 4)),
+}
+
+
+@pytest.mark.parametrize("band", [1, 4])
+@pytest.mark.parametrize("name", WALKS)
+def test_fewer_products_give_the_same(name, band, monkeypatch):
+    walk, size = WALKS[name]
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((3, c, *s)) for c, s in ((2, size), (4, walk.out)))
+    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
+    monkeypatch.setattr(winograd, "BAND", band)
+    found = winograd.convolved(x, weight, bias, walk)
+    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = winograd.correlated(x, y, walk)
+    np.testing.assert_allclose(found, convolution_ops.correlate.kernel(x, y, walk, 1), atol=1e-11)
+
+
+def test_fewer_products_cost_one_bit():
+    """Layers with many channels take Winograd's way in float32: gradients of all kinds."""
+    random = np.random.RandomState(0)
+    arrays = [random.standard_normal(s) for s in ((4, 32, 8, 8), (40, 32, 3, 3), (40,))]
+    results = []
+    for kind in (np.float32, np.float64):
+        leaves = [tn.tensor(a.astype(kind)).requires_grad_() for a in arrays]
+        y = F.conv2d(*leaves, padding=1)
+        assert winograd.pays(arrays[0].astype(kind), 40, y.grad_fn._saved_walk, 1) == (
+            kind is np.float32
+        )
+        results.append([y, *tn.autograd.grad((y * y).sum(), leaves)])
+    for found, wanted in zip(*results, strict=True):
+        # One bit less than sums of 9 * 40 products have: like sums of four times as many.
+        assert_near(found.detach().numpy(), wanted.detach().numpy(), 4 * 9 * 40)
+
+
+BANDS = {
+    "fives": (Walk((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
+    "rest": (Walk((5, 6), (1, 1), (2, 1), (1, 1), (7, 13)), (7, 16)),
+    "same": (Walk((2, 4), (1, 1), (0, 1), (1, 1), (5, 8)), (5, 8)),
+    "short": (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+    "apart": (Walk((3, 4), (2, 3), (1, 2), (3, 2), (6, 7)), (15, 22)),
+}
+
+
+@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize("name", BANDS)
+def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
+    walk, size = BANDS[name]
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
+    weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
+    convolve = convolution_ops.convolve_biased.kernel
+    correlate = convolution_ops.correlate.kernel
+    alone = [  # each channel is a group, and has two results
+        convolve(x[:, [i]], weight[i : i + 2, :1], bias[i : i + 2], walk, 1) for i in range(2)
+    ]
+    monkeypatch.setattr(sliding, "BLOCK", block)
+    for found, expected in (
+        (banded.convolved(x, weight, bias, walk, 1), convolve(x, weight, bias, walk, 1)),
+        (
+            banded.convolved(x, weight[[0, 1, 1, 2], :1], bias[[0, 1, 1, 2]], walk, 2),
+            np.concatenate(alone, 1),
+        ),
+        (
+            banded.spread(y, weight, other, size, walk),
+            convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
+        ),
+        (banded.correlated(x, y, walk, 1), convolution_ops.correlate.kernel(x, y, walk, 1)),
+        (
+            banded.correlated(x, np.repeat(y[:, :2], 2, 1), walk, 2),
+            np.concatenate([correlate(x[:, [i]], y[:, [i, i]], walk, 1) for i in range(2)]),
+        ),
+    ):
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize(
+    ("walk", "size"),
+    [
+        (Walk((5, 5), (1, 1), (2, 2), (1, 1), (10, 10)), (10, 10)),
+        (Walk((3, 4), (1, 3), (1, 2), (3, 2), (20, 7)), (24, 22)),
+        (Walk((3, 2), (1, 1), (-2, -1), (1, 1), (5, 6)), (9, 9)),
+        (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+    ],
+    ids=["same", "apart", "inside", "short"],
+)
+def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, monkeypatch):
+    monkeypatch.setattr(by_rows, "BLOCK", block)  # an image in several parts, or in one
+    random = np.random.RandomState(0)
+    x, y = (random.standard_normal((5, 4, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
+    assert not by_rows.pays(2, 2, walk, 2)  # the operations compute these in another way
+    found = by_rows.convolved(x, weight, bias, walk, 2)
+    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = by_rows.correlated(x, y, walk, 2)
+    expected = convolution_ops.correlate.kernel(x, y, walk, 2)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("stride", "kernel", "dilation"), [(1, 9, 1), (2, 5, 1), (3, 7, 2)])
+def test_channels_alone_in_one_dimension_are_rows_of_images(stride, kernel, dilation):
+    random = np.random.RandomState(0)
+    x, weight = (tn.tensor(random.randn(*s)) for s in ((4, 3, 80), (3, 1, kernel)))
+    leaves = x.requires_grad_(), weight.requires_grad_()
+    y = F.conv1d(x, weight, None, stride, 2, dilation, groups=3)
+    expected = [
+        F.conv1d(x[:, [i]], weight[[i]], None, stride, 2, dilation).flatten(1) for i in range(3)
+    ]
+    expected = tn.stack(expected, 1)
+    g = tn.tensor(random.randn(*y.shape))
+    pairs = zip(tn.autograd.grad(y, leaves, g), tn.autograd.grad(expected, leaves, g), strict=True)
+    for found, right in [(y, expected), *pairs]:
+        assert found.is_contiguous()
+        np.testing.assert_allclose(found.detach().numpy(), right.detach().numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("walk", "size"),
+    [
+        (Walk((5,), (1,), (2,), (1,), (9,)), (9,)),
+        (Walk((3,), (2,), (1,), (3,), (4,)), (12,)),
+        (Walk((5, 4), (2, 1), (2, 1), (1, 2), (4, 3)), (8, 7)),
+        (Walk((2, 3, 2), (2, 1, 2), (0, 1, 1), (1, 1, 1), (2, 3, 2)), (4, 3, 3)),
+    ],
+    ids=["one", "apart", "strided", "three"],
+)
+def test_one_product_for_a_small_image_is_the_same(walk, size):
+    random = np.random.RandomState(0)
+    batch = 3 * math.prod(size)
+    x, y = (random.standard_normal((batch, 3, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((3, 1, *walk.kernel)), np.arange(3.0)
+    assert small_images.pays(batch, 3, size, walk, 3)
+    convolve = convolution_ops.convolve_biased.kernel
+    spread = convolution_ops.spread_biased.kernel
+    correlate = convolution_ops.correlate.kernel
+    alone = [slice(c, c + 1) for c in range(3)]
+    expected = [convolve(x[:, c], weight[c], bias[c], walk, 1) for c in alone]
+    found = small_images.convolved(x, weight, bias, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected, 1), atol=1e-12)
+    expected = [spread(y[:, c], weight[c], bias[c], size, walk, 1) for c in alone]
+    found = small_images.spread(y, weight, bias, size, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected, 1), atol=1e-12)
+    expected = [correlate(x[:, c], y[:, c], walk, 1) for c in alone]
+    found = small_images.correlated(x, y, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-11)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("where", ["input", "weight", "gradient"])
+def test_what_is_not_finite_stays_where_it_is_seen(where, value):
+    """Few channels and a large kernel: many results are computed together, but not then."""
+    arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((8, 4, 5, 5))}
+    arrays["gradient"] = np.ones((2, 8, 8, 8))
+    walk = Walk((5, 5), (1, 1), (0, 0), (1, 1), (8, 8))
+    assert banded.pays(arrays["input"], 4, 8, walk)
+    arrays[where][1, 2, 4, 4] = value
+    x, weight = (tn.tensor(arrays[name]).requires_grad_() for name in ("input", "weight"))
+    y = F.conv2d(x, weight)
+    y.backward(tn.tensor(arrays["gradient"]))
+    broken = [int((~t.isfinite()).sum()) for t in (y, x.grad, weight.grad)]
+    seen = {"input": [8 * 25, 0, 8 * 25], "weight": [2 * 64, 2 * 64, 0], "gradient": [0, 100, 100]}
+    assert broken == seen[where]
+
+
+@pytest.mark.parametrize(
+    ("channels", "stride", "kernel", "size"),
+    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 5, 20)],
+    ids=["winograd", "strided", "classes", "columns", "banded"],
+)
+def test_the_number_of_threads(channels, stride, kernel, size):
+    """It changes no bit where parts are shared, elsewhere what BLAS rounds with more threads."""
+    random = np.random.RandomState(0)
+    outputs = 16 if channels < 32 else 32
+    shapes = (32, channels, size, size), (outputs, channels, kernel, kernel)
+    arrays = [random.standard_normal(s).astype("f") for s in shapes]
+
+    def run(kind=np.float32):
+        leaves = [tn.tensor(a.astype(kind)).requires_grad_() for a in arrays]
+        y = F.conv2d(*leaves, stride=stride, padding=1)
+        results = [y.detach(), *tn.autograd.grad((y * y).sum(), leaves)]
+        return [t.numpy() for t in results]
+
+    before = tn.get_num_threads()
+    try:
+        tn.set_num_threads(1)
+        alone, exact = run(), run(np.float64)
+        tn.set_num_threads(3)
+        for found, one, wanted in zip(run(), alone, exact, strict=True):
+            if channels == 32:
+                np.testing.assert_array_equal(found, one)
+            else:
+                assert_near(found, wanted, outputs * kernel**2 + 32 * size**2)
+    finally:
+        tn.set_num_threads(before)

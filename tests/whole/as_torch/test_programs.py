@@ -1,0 +1,82 @@
+"""The list of public programs, and how losses are compared (`python -m tests.whole.programs`)."""
+
+import json
+import subprocess
+
+from tests.whole.programs import __main__ as command
+from tests.whole.programs.__main__ import (
+    ANSWERS,
+    HERE,
+    Answers,
+    Program,
+    Repositories,
+    compare,
+    listed,
+    record,
+)
+from tests.whole.programs.comparison import differs, verdict
+
+FALLING = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
+
+
+def test_each_program_of_the_list_has_an_answer_of_pytorch():
+    programs = listed(HERE / "programs.toml")
+    answers = json.loads(ANSWERS.read_text("utf-8"))
+    assert {p.name for p in programs} == set(answers)
+    assert len(programs) >= 150 and len({p.repository for p in programs}) >= 30
+    assert all(answer["status"] != "error" for answer in answers.values())
+
+
+def test_losses_that_fall_as_pytorch_s_do_are_fine_and_others_are_not():
+    assert not differs("a.py:1", [1.1, 1.0, 0.9, 0.7, 0.6, 0.6], FALLING)
+    assert not differs("a.py:1", [3.0, 2.0], FALLING)  # too few for a direction
+    assert "a.py:1 fell from 0.95 to 0.55" in differs("a.py:1", [1.0] * 6, FALLING)
+    assert differs("a.py:1", [], FALLING) == "a.py:1 was not reached"
+
+
+def test_verdicts():
+    expected = {"series": {"a.py:1": FALLING}, "seconds": 1.0}
+    found = {"status": "steps", "error": "", "series": {"a.py:1": FALLING}, "seconds": 1.2}
+    assert verdict(found, expected) == "ok 1.20"
+    assert verdict({**found, "seconds": 2.0}, expected) == "ok 2.00 SLOW"
+    assert verdict({**found, "status": "error", "error": "why"}, expected) == "FAILED why"
+    assert verdict({**found, "series": {}}, expected) == "DIFFERS a.py:1 was not reached"
+
+
+def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):
+    programs = listed(HERE / "programs.toml")[:3]
+    good, bad = ({"status": s, "error": "", "series": {}, "seconds": None} for s in ("ok", "error"))
+    answers, file = {p.name: good for p in programs}, tmp_path / "results.json"
+    ran = []
+
+    def run(program, *_):
+        ran.append(program)
+        return good if len(ran) > 1 else bad
+
+    monkeypatch.setattr(command, "run", run)
+    assert compare(programs[:2], answers, Answers(file), None, 1) == 1
+    assert "1 of 2 run as on PyTorch; 1 failed" in capsys.readouterr().out
+    assert compare(programs, answers, Answers(file), None, 1) == 0
+    assert ran == [*programs[:2], programs[0], programs[2]]  # what failed, and what is new
+    assert json.loads(file.read_text("utf-8")) == answers
+
+
+def test_a_run_goes_on_without_a_repository_or_a_linked_folder(tmp_path, capsys):
+    made, work = tmp_path / "a+there" / "repo", tmp_path / "work"
+    work.mkdir()
+    made.mkdir(parents=True)
+    (made / "data").symlink_to("/another/machine")
+    (made / "main.py").write_text("import torch\n", "utf-8")
+    for line in ("init", "add .", "-c user.name=a -c user.email=a commit -m all"):
+        subprocess.run(["git", *line.split()], cwd=made, check=True, capture_output=True)
+    gone = [Program("a/gone", "HEAD", f"{n}.py", 1, 8.0, ()) for n in (1, 2)]
+    there = Program("a/there", "HEAD", "main.py", 1, 8.0, ())
+    answer = {"status": "finished", "series": {}, "seconds": None}
+    answers = {p.name: answer for p in (*gone, there)}
+    repositories = Repositories(tmp_path, work)
+    assert compare([*gone, there], answers, Answers(None), repositories, 60) == 0
+    said = capsys.readouterr().out
+    assert "a/gone 1.py: MISSING fatal: " in said and "a/gone 2.py: MISSING fatal: " in said
+    assert "1 of 1 run as on PyTorch; 0 failed" in said and "; 2 were not there" in said
+    assert compare(gone, answers, Answers(None), repositories, 60) == 1  # nothing is shown
+    assert record(gone, recorded := Answers(None), repositories) == 0 and not recorded

@@ -1,0 +1,212 @@
+"""Runs one program in this process, on PyTorch or on tinynet, for a few steps.
+
+`python launch.py ENGINE RESULT STEPS SECONDS FILE arguments...` writes what came of it to RESULT,
+as JSON: how it ended, the losses that `backward` was called on by the line that called it, and the
+processor's time for a step. FILE can be a notebook (its code cells are run) or, as `README.md#3`,
+the third Python block of a Markdown file.
+"""
+
+import contextlib
+import importlib
+import itertools
+import json
+import os
+import random
+import re
+import runpy
+import signal
+import socket
+import sys
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sync import Draws, compute_in_double
+
+STAND_INS = Path(__file__).parent / "stand_ins"
+ROOT = Path(__file__).parents[3]
+
+
+class Run:
+    """A run: its losses, and the decision that it has run long enough."""
+
+    def __init__(self, result: str, steps: int):
+        self.result, self.steps = Path(result), steps
+        self.series: dict[str, list[float]] = {}
+        self.times: list[float] = []
+        self.gradients: list[float] = []
+        self.outputs: list[float] = []
+        self.draws: Draws | None = None
+        self.parameters: list = []
+
+    def end(self, status: str, error: str = "") -> None:
+        """Write the result and exit; the program cannot delay that."""
+        steady = self.times[1:]
+        seconds = (steady[-1] - steady[0]) / (len(steady) - 1) if len(steady) > 2 else None
+        found = {"status": status, "error": error, "series": self.series, "seconds": seconds}
+        found.update(gradients=self.gradients, outputs=self.outputs)
+        self.result.write_text(json.dumps(found), encoding="utf-8")
+        sys.stdout.flush()
+        os._exit(0)
+
+    def watch(self, torch) -> None:
+        """Record each loss that `backward` is called on; end after enough of them."""
+        original, within = torch.Tensor.backward, False
+
+        def backward(loss, *args, **kwargs):
+            nonlocal within
+            if within:  # PyTorch calls it a second time where a default device is set
+                return original(loss, *args, **kwargs)
+            within = True
+            frame = sys._getframe(1)
+            site = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+            self.series.setdefault(site, []).append(float(loss.detach().double().mean()))
+            original(loss, *args, **kwargs)
+            within = False
+            self.times.append(time.process_time())
+            if self.draws is not None:
+                self.note_gradients()
+            if len(self.times) >= self.steps:
+                self.end("steps")
+
+        torch.Tensor.backward = backward
+
+    def synchronize(self, torch) -> None:
+        """Draw the same numbers on both engines, and record the gradients of each step."""
+        self.draws = Draws(torch)
+        self.draws.install()
+        create = torch.optim.Optimizer.__init__
+
+        def created(optimizer, *args, **kwargs):
+            create(optimizer, *args, **kwargs)
+            self.parameters += [p for group in optimizer.param_groups for p in group["params"]]
+
+        torch.optim.Optimizer.__init__ = created
+        self._note_outputs(torch)
+
+    def _note_outputs(self, torch) -> None:
+        """Record the magnitudes of what a program's outermost modules return."""
+        call, depth = torch.nn.Module.__call__, 0
+
+        def called(module, *args, **kwargs):
+            nonlocal depth
+            depth += 1
+            try:
+                made = call(module, *args, **kwargs)
+            finally:
+                depth -= 1
+            if depth == 0 and len(self.outputs) < 8:
+                parts = made if isinstance(made, (tuple, list)) else [made]
+                kept = [x.detach() for x in parts if isinstance(x, torch.Tensor)]
+                if any(x.is_complex() for x in kept):
+                    return made
+                self.outputs += [float(x.double().abs().mean()) for x in kept]
+            return made
+
+        torch.nn.Module.__call__ = called
+
+    def note_gradients(self) -> None:
+        """Record the sum of the gradients' magnitudes, and restart the numbers."""
+        found = [p.grad for p in self.parameters if p.grad is not None and not p.grad.is_sparse]
+        self.gradients.append(sum(float(g.detach().double().abs().sum()) for g in found))
+        self.draws.restart(len(self.times))
+
+
+def code_of(name: str) -> str:
+    """Return the Python file to run: the program, or the code of a notebook or a page."""
+    file, _, number = name.partition("#")
+    if file.endswith(".ipynb"):
+        cells = json.loads(Path(file).read_text(encoding="utf-8"))["cells"]
+        cells = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        text = re.sub(r"^(\s*)(%+[a-z]|!).*$", r"\1pass", "\n\n".join(cells), flags=re.M)
+        first = r"^from __future__ import .*\n"  # of the whole file, and a cell may have it
+        text = "".join(re.findall(first, text, re.M)) + re.sub(first, "\n", text, flags=re.M)
+    elif number:
+        page = Path(file).read_text(encoding="utf-8")
+        text = re.findall(r"^```(?:python|py)\n(.*?)^```", page, re.M | re.S)[int(number) - 1]
+    else:
+        return file
+    made = Path(file).with_name("as_a_program.py")
+    made.write_text(text, encoding="utf-8")
+    return str(made)
+
+
+def stay_here() -> None:
+    """Block the network: programs get stand-ins for what they would download."""
+    connect = socket.socket.connect
+
+    def local(self, address):
+        if self.family != socket.AF_UNIX and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise OSError(f"{address} is not asked: programs run without the network")
+        return connect(self, address)
+
+    socket.socket.connect = local
+
+
+def keep_old_names() -> None:
+    """Bring back what notebooks import from older IPython."""
+    with contextlib.suppress(ImportError):
+        display = importlib.import_module("IPython.display")
+        display.set_matplotlib_formats = lambda *formats, **options: None
+
+
+def seed_environments() -> None:
+    """Seed what gymnasium would seed with the machine's entropy."""
+    with contextlib.suppress(ImportError):
+        seeding, numbers = importlib.import_module("gymnasium.utils.seeding"), itertools.count()
+        create = seeding.np_random
+        seeding.np_random = lambda seed=None: create(next(numbers) if seed is None else seed)
+
+
+def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
+    warnings.simplefilter("ignore")
+    os.environ.update(MPLBACKEND="Agg", CUDA_VISIBLE_DEVICES="")
+    sys.path[0] = str(Path(name).resolve().parent)
+    sys.path[1:1] = [str(STAND_INS)]
+    if engine == "tinynet":
+        sys.path.append(str(ROOT))
+        import tinynet.as_torch  # noqa: F401
+    import numpy
+    import torch
+
+    stay_here()
+    keep_old_names()
+    torch.set_num_threads(1)
+    torch.manual_seed(0)
+    numpy.random.seed(0)
+    random.seed(0)
+    run = Run(result, int(steps))
+    run.watch(torch)
+    if os.environ.get("SAME_NUMBERS"):
+        run.synchronize(torch)
+        seed_environments()
+    if os.environ.get("IN_DOUBLE"):
+        compute_in_double(torch)
+    signal.signal(signal.SIGPROF, lambda *_: run.end("time"))
+    signal.setitimer(signal.ITIMER_PROF, float(seconds))
+    sys.argv[:] = [name, *arguments]
+    try:
+        runpy.run_path(code_of(name), run_name="__main__")
+    except SystemExit as leaving:
+        if leaving.code not in (None, 0):
+            run.end("error", f"SystemExit: {leaving.code}")
+    except BaseException as error:
+        run.end("error", described(error, engine))
+    run.end("finished")
+
+
+def described(error: BaseException, engine: str) -> str:
+    """Return an error in one line: the last lines of the program, and the message."""
+    places, entry = [], error.__traceback__
+    while entry:
+        file = entry.tb_frame.f_code.co_filename
+        if engine not in file and "<frozen" not in file:
+            places.append(f"{Path(file).name}:{entry.tb_lineno}")
+        entry = entry.tb_next
+    said = str(error).strip().splitlines() or [""]
+    return f"{places[-1] if places else ''} {type(error).__name__}: {said[0][:300]}"
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -7,6 +7,7 @@ import graphlib
 import importlib
 import inspect
 import pkgutil
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -504,6 +505,16 @@ def test_folders_are_small_and_say_what_is_in_them():
             readme = folder / "README.md"
             assert readme.exists(), f"{name} has {len(entries)} entries and no README.md"
             assert lines_in(readme) <= 60, f"{name}/README.md is longer than a screen"
+
+
+@pytest.mark.parametrize("page", sorted(PACKAGE.rglob("README.md")), ids=name_of)
+def test_a_readme_names_files_that_exist(page):
+    """The files of its folder, of the folders in it, or paths from a folder around it."""
+    for name in re.findall(r"`([\w/]+\.py)`", page.read_text(encoding="utf-8")):
+        around = [
+            folder / name for folder in page.parents if PACKAGE.parent in (folder, *folder.parents)
+        ]
+        assert any(p.exists() for p in around) or [*page.parent.rglob(name)], name
 
 
 def test_the_lists_name_what_exists_and_why():

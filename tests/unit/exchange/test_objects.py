@@ -311,10 +311,10 @@ def test_only_what_is_allowed_is_called():
     with tn.serialization.safe_globals([objects.Config]):
         with pytest.raises(UnsafeError, match="the name .*system"):
             load_pytorch(zipped(b"\x80\x02cos\nsystem\nX\4\0\0\0echo\x85R."))
-        called = b"\x80\x02ctests.exchange.objects\nConfig\n)\x81)R."
+        called = b"\x80\x02ctests.unit.exchange.objects\nConfig\n)\x81)R."
         with pytest.raises(ExchangeError, match="a call of a Config"):
             load_pytorch(zipped(called))
-        made = b"\x80\x02ctests.exchange.objects\nConfig\n)\x81cbuiltins\nlist\n\x85b."
+        made = b"\x80\x02ctests.unit.exchange.objects\nConfig\n)\x81cbuiltins\nlist\n\x85b."
         with pytest.raises(ExchangeError):
             load_pytorch(zipped(made))
 

@@ -73,7 +73,7 @@ def _fastest(run: list[Call], later: set[int]) -> list[Call]:
     if made is run:
         return [with_kernels(call, measured=True) for call in run]
     call = made[0]
-    source, plain = call.function.native.source, call.function.by_numpy()  # type: ignore
+    source, plain = call.function.native.source, call.function.by_numpy()  # type: ignore[attr-defined]
     if choices.is_faster(source, call.function, plain, call.args):
         return made
     if len(run) == 1:

@@ -410,7 +410,7 @@ class Order:
                 next(requests, None)
                 next(numbers)
         ahead = frozenset(progress.ahead)
-        return (pair for pair in zip(numbers, requests) if pair[0] not in ahead)  # noqa: B905
+        return (pair for pair in zip(numbers, requests) if pair[0] not in ahead)  # noqa: B905  # numbers are endless
 
 
 def requested(loader: Any, progress: Progress, number: int) -> Any:

@@ -87,7 +87,7 @@ class Processes:
         for found in ready:
             if found not in sentinels:
                 try:
-                    reply: Reply = receive(found)  # type: ignore[arg-type]
+                    reply: Reply = receive(found)  # type: ignore[arg-type]  # no sentinel
                     return reply
                 except (EOFError, OSError):
                     return self._died(self._connections.index(found))

@@ -103,3 +103,13 @@ def _docstring_names(request):
     if isinstance(request.node, pytest.DoctestItem):
         for name, module in DOCSTRING_NAMES.items():
             request.node.dtest.globs.setdefault(name, importlib.import_module(module))
+
+
+@pytest.fixture(autouse=True)
+def _settings_are_left_as_found():
+    """Fail a test that changes a setting of the process for the tests after it."""
+    settings = importlib.import_module("tests.tools.settings").settings
+    before = settings()
+    yield
+    changed = {name: value for name, value in settings().items() if value != before[name]}
+    assert not changed, f"the test leaves settings changed: {changed}"

@@ -112,9 +112,8 @@ class BackcompatWarning:
 
     Example:
         >>> from tinynet.utils import backcompat
-        >>> backcompat.keepdim_warning.enabled = True
         >>> backcompat.keepdim_warning.get_enabled()
-        True
+        False
     """
 
     enabled = False

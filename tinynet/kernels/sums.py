@@ -160,3 +160,16 @@ def column_sums(x: Array) -> Array:
     if whole < rows:
         total += column_sums(x[..., whole:, :])
     return total.astype(x.dtype, copy=False)
+
+
+def weighted_sums(weights: Array, x: Array) -> Array:
+    """Return ``weights @ x`` for ``[rows]`` and ``[rows, n]``, in blocks of rows."""
+    rows, n = x.shape
+    whole = rows // _FEW * _FEW
+    if not whole:
+        return np.dot(weights, x)
+    stacked = weights[:whole].reshape(-1, 1, _FEW), x[:whole].reshape(-1, _FEW, n)
+    total = add_up(np.matmul(*stacked), axis=(0, 1), dtype=np.float64)
+    if whole < rows:
+        total += np.dot(weights[whole:], x[whole:])
+    return total.astype(x.dtype, copy=False)

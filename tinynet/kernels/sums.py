@@ -130,7 +130,7 @@ def row_dots(a: Array, b: Array) -> Array:
     n = a.shape[1]
     if b.ndim == 1 and n < _LONG:
         return np.dot(a, b)
-    if n < _SHORT:
+    if n < _SHORT and len(a) > _FEW:
         return np.einsum("ij,ij->i", a, b)
     if n < 2 * _LONG:
         return np.vecdot(a, b)

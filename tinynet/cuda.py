@@ -5,6 +5,10 @@ from __future__ import annotations
 import contextlib
 from typing import Any, NoReturn
 
+from tinynet.amp import cuda as amp  # noqa: F401
+
+__path__: list[str] = []  # PyTorch has modules inside: cuda.amp
+
 
 def is_available() -> bool:
     """Return False: tinynet runs on the CPU.

@@ -72,7 +72,10 @@ def _row_normalized(
     """
     x = _as_rows(input, length)
     w, b = wide(weight).reshape(-1), wide(bias).reshape(-1)
-    made, (count, small) = np.empty_like(x), _numbers(x.dtype, length, eps)
+    made, (count, small) = np.empty(x.shape, x.dtype), _numbers(x.dtype, length, eps)
+    if x.size <= _SMALL:
+        mean, inverse = _write_normalized(x, w, b, count, small, centered, made)
+        return made.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
 
     def work(rows: slice) -> tuple[Array, Array]:
         return _write_normalized(x[rows], w, b, count, small, centered, made[rows])
@@ -103,10 +106,12 @@ def _write_normalized(
     np.add(spread, eps, out=spread)
     inverse = np.reciprocal(np.sqrt(spread, out=spread), out=spread)[:, None]
     np.multiply(y, inverse, out=out)
-    for combine, vector in ((np.multiply, w), (np.add, b)):
-        if vector.size:
-            rows = out.reshape(-1, vector.size)
-            combine(rows, vector, out=rows)
+    if w.size:
+        rows = out.reshape(-1, w.size)
+        np.multiply(rows, w, out=rows)
+    if b.size:
+        rows = out.reshape(-1, b.size)
+        np.add(rows, b, out=rows)
     return mean, inverse
 
 

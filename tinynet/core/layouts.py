@@ -198,7 +198,7 @@ def _in_axes(result: Array, axes: Sequence[int]) -> Array:
     if not result.size:
         return result
     moved = np.empty([result.shape[axis] for axis in axes], result.dtype)
-    made = moved.transpose(np.argsort(axes))
+    made = moved.transpose(sorted(range(len(axes)), key=axes.__getitem__))
     if made.strides == result.strides:
         return result
     made[...] = result

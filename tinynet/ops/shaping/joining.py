@@ -32,8 +32,13 @@ def _arrays(name: str) -> Any:
                 f"tinynet.cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
             )
         found = [t._array for t in tensors]
-        kind = dtypes.result_type(found)
-        return list(tensors), [a.astype(kind, copy=False) for a in found]
+        kind = found[0].dtype
+        for a in found:
+            if a.dtype != kind:
+                kind = dtypes.result_type(found)
+                found = [a.astype(kind, copy=False) for a in found]
+                break
+        return list(tensors), found
 
     return arrays
 

@@ -56,24 +56,24 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     Raises:
         RuntimeError: the shape does not fit.
     """
-    if min(shape, default=0) >= 0 and math.prod(shape) == count:
+    least = min(shape, default=0)
+    if least >= 0 and math.prod(shape) == count:
         return shape
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
-    if any(n < -1 for n in shape):
+    if least < -1:
         raise RuntimeError(
-            f"invalid shape dimension {min(shape)} at index {shape.index(min(shape))} of shape "
-            f"{list(shape)}"
+            f"invalid shape dimension {least} at index {shape.index(least)} of shape {list(shape)}"
         )
-    known = math.prod(n for n in shape if n != -1)
-    if -1 in shape:
+    if least == -1:
+        at, known = shape.index(-1), -math.prod(shape)
         if known == count == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
                 "unspecified dimension size -1 can be any value and is ambiguous"
             )
         if known and count % known == 0:
-            return tuple(count // known if n == -1 else n for n in shape)
+            return (*shape[:at], count // known, *shape[at + 1 :])
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 
 

@@ -89,7 +89,10 @@ def _gelu_single(x: Array) -> tuple[Array, Array]:
         _single(part, out[block], below[block], np.empty_like(part))
         np.copyto(out[block], np.nan, where=part == np.inf)  # as PyTorch's loops over vectors
 
-    threads.in_turn(work, threads.slices(flat.size, _BLOCK))
+    if flat.size <= _BLOCK:
+        work(slice(None))
+    else:
+        threads.in_turn(work, threads.slices(flat.size, _BLOCK))
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
 
 

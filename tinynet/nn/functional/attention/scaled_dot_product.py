@@ -144,8 +144,8 @@ def _allocate_gradients(batch: tuple[int, ...], *inputs: Array) -> Sequence[Arra
 
 def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
     """Return the dimensions before the matrices."""
-    shapes = [x.shape[:-2] for x in (query, key, value)]
-    return shapes[0] if shapes[0] == shapes[1] == shapes[2] else np.broadcast_shapes(*shapes)
+    q, k, v = query.shape[:-2], key.shape[:-2], value.shape[:-2]
+    return q if q == k == v else np.broadcast_shapes(q, k, v)
 
 
 def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
@@ -417,7 +417,7 @@ def scaled_dot_product_attention(
     _check_dtypes(query, key, value)
     if enable_gqa:
         key, value = (_repeated_heads(query, x) for x in (key, value))
-    if query.dtype == dtypes.float16:  # products and sums in float16 are slow and inaccurate
+    if query._array.dtype == np.float16:  # products and sums in float16 are slow and inaccurate
         if attn_mask is not None and attn_mask.is_floating_point():
             attn_mask = attn_mask.float()
         q, k, v = query.float(), key.float(), value.float()
@@ -434,7 +434,7 @@ def scaled_dot_product_attention(
     elif is_causal:
         keep = _causal(*shape[-2:], kind)
     noise = dropout_factors(shape, dropout_p, kind) if dropout_p > 0.0 else None
-    factor = 1 / math.sqrt(max(query.shape[-1], 1)) if scale is None else float(scale)
+    factor = 1 / math.sqrt(max(query._array.shape[-1], 1)) if scale is None else float(scale)
     if attn_mask is not None and keep is None:
         return attend_with_bias.function(query, key, value, attn_mask, noise, factor)
     return attend.function(query, key, value, keep, noise, factor)
@@ -475,18 +475,18 @@ def _check_dtypes(query: Tensor, key: Tensor, value: Tensor) -> None:
             "Expected query, key, and value to have the same dtype, but got query.dtype: "
             f"{kinds[0]} key.dtype: {kinds[1]} and value.dtype: {kinds[2]} instead."
         )
-    if not query.is_floating_point():
+    if not dtypes.is_floating(query._array.dtype):
         raise RuntimeError(f"expected scalar type Float but found {name_of(query._array)}")
 
 
 def _shape_of_scores(query: Tensor, key: Tensor, value: Tensor) -> tuple[int, ...]:
     """Return the shape of the scores; raise RuntimeError if shapes do not match."""
-    if min(query.ndim, key.ndim, value.ndim) < 2:
+    shapes = q, k, v = query._array.shape, key._array.shape, value._array.shape
+    if min(len(q), len(k), len(v)) < 2:
         raise RuntimeError(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{query.ndim} key.dim: {key.ndim} and value.dim: {value.ndim} instead."
         )
-    shapes = q, k, v = [x._array.shape for x in (query, key, value)]
     if q[-1] != k[-1] or k[-2] != v[-2]:
         raise RuntimeError(
             "The 'query', 'key' and 'value' of scaled_dot_product_attention must be [..., L, E], "

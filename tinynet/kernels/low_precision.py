@@ -10,7 +10,7 @@ the number in float32.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,28 @@ class _State:
 state = _State()
 
 
+_ORDINARY = {*"?bBhHiIlLqQfd"}  # the characters of other dtypes
+_PLAIN = {
+    *(bool, int, float, str, slice, type(None), type(...)),
+    *(np.bool_, np.int64, np.float32, np.float64),
+}
+
+
+def _are_ordinary(args: Iterable[Any]) -> bool:
+    """Return whether arguments have neither 16-bit floats nor complex numbers, as most do.
+
+    False for a type that it does not know: the functions below look closer, and take longer.
+    """
+    for x in args:
+        kind = x.__class__
+        if kind is np.ndarray:
+            if x.dtype.char not in _ORDINARY:
+                return False
+        elif kind not in _PLAIN and not (isinstance(x, (list, tuple)) and _are_ordinary(x)):
+            return False
+    return True
+
+
 def _is_bfloat16(x: Any) -> bool:
     return x.__class__ is np.ndarray and x.dtype.kind == "V"
 
@@ -138,7 +160,9 @@ def kernel_of(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(kernel)
     def run(*args: Any, **kwargs: Any) -> Any:
-        given = (*args, *kwargs.values())
+        given = (*args, *kwargs.values()) if kwargs else args
+        if _are_ordinary(given):
+            return kernel(*args, **kwargs)
         if state.complex_rules and state.complex_rules.holds_complex(given):
             state.complex_rules.refuse(op, given)
         if not any(_holds_bfloat16(x) for x in given):
@@ -175,6 +199,8 @@ def formula_of(op: Any, formula: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(formula)
     def run(*args: Any) -> Any:
+        if _are_ordinary(args):
+            return formula(*args)
         if state.complex_rules and state.complex_rules.holds_complex(args):
             return state.complex_rules.gradient(op, formula, args)
         result = formula(*map(_wide_for_formula, args))
@@ -197,6 +223,8 @@ def narrowest(function: Callable[..., Any], args: Any, kwargs: Any) -> Callable[
     if plain is None:
         return function
     given = (*args, *kwargs.values())
+    if _are_ordinary(given):
+        return plain
     if state.complex_rules and state.complex_rules.holds_complex(given):
         return function
     return function if any(_holds_half(x) or _holds_bfloat16(x) for x in given) else plain

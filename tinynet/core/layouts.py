@@ -195,14 +195,24 @@ def _axes(shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...]) -> tuple
 
 def _in_axes(result: Array, axes: Sequence[int]) -> Array:
     """Return a result with its dimensions in an order, slowest first; itself if it has it."""
-    if not result.size:
+    if _has_axes(result, axes):
         return result
     moved = np.empty([result.shape[axis] for axis in axes], result.dtype)
-    made = moved.transpose(sorted(range(len(axes)), key=axes.__getitem__))
-    if made.strides == result.strides:
-        return result
+    made = moved.transpose(sorted(range(len(axes)), key=lambda axis: axes[axis]))
     made[...] = result
     return made
+
+
+def _has_axes(result: Array, axes: Sequence[int]) -> bool:
+    step = result.itemsize
+    for axis in reversed(axes):
+        if result.strides[axis] != step:
+            return not result.size
+        step *= result.shape[axis]
+    return True
+
+
+_decided: dict[Any, tuple[int, ...] | None] = {}  # shapes and strides -> the order of a result
 
 
 def iterated(result: Array, *inputs: Any) -> Array:
@@ -213,19 +223,33 @@ def iterated(result: Array, *inputs: Any) -> Array:
     arrays = [a for a in inputs if type(a) is np.ndarray and a.ndim]
     if type(result) is not np.ndarray or not result.size or not arrays:
         return result
+    key = tuple([(a.shape, a.strides, a.itemsize) for a in (result, *arrays)])
+    axes = _decided.get(key, ())  # which stands for no decision
+    if axes == ():
+        axes = _iteration(result, arrays)
+        if axes is not None and _has_axes(result, axes):
+            axes = None
+        if len(_decided) >= 4096:
+            _decided.clear()
+        _decided[key] = axes
+    return result if axes is None else _in_axes(result, axes)
+
+
+def _iteration(result: Array, arrays: list[Array]) -> tuple[int, ...] | None:
+    """Return the order of the dimensions of a result; None for that which it has."""
     if max(a.ndim for a in arrays) > result.ndim:  # a loss that was reduced
-        return result
+        return None
     shape, first = result.shape, arrays[0]
     strides = tuple(_strides(a, shape) for a in arrays)
     if all(a.shape == shape for a in arrays):
         if all(a.flags.c_contiguous for a in arrays):
-            return _in_axes(result, range(result.ndim))
+            return tuple(range(result.ndim))
         for wanted in (channels_last, channels_last_3d):
             if all(has_memory_format(a, wanted) for a in arrays):
-                return _in_axes(result, order(result.ndim, wanted))
+                return tuple(order(result.ndim, wanted))
         if len({*strides}) == 1 and result.strides == first.strides:
-            return result
-    return _in_axes(result, _axes(shape, strides))
+            return None
+    return _axes(shape, strides)
 
 
 def preserved(result: Array, *inputs: Any) -> Array:

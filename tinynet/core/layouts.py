@@ -198,7 +198,7 @@ def _in_axes(result: Array, axes: Sequence[int]) -> Array:
     if _has_axes(result, axes):
         return result
     moved = np.empty([result.shape[axis] for axis in axes], result.dtype)
-    made = moved.transpose(sorted(range(len(axes)), key=lambda axis: axes[axis]))
+    made = moved.transpose(sorted(range(len(axes)), key=list(axes).__getitem__))
     made[...] = result
     return made
 

@@ -192,3 +192,15 @@ def test_a_refused_write_to_some_places_writes_nothing():
         with pytest.raises((IndexError, RuntimeError)):
             write()
     assert x.sum() == 0 and x._version == 0
+
+
+def test_integers_are_written_in_place():
+    x = tn.tensor([2**63 - 1, -3])
+    for write, expected in (
+        (lambda: x.add_(1), [-(2**63), -2]),  # wraps, as in C
+        (lambda: x.sub_(1), [2**63 - 1, -3]),
+        (lambda: x.mul_(0).add_(True), [1, 1]),
+    ):
+        assert write().tolist() == expected
+    with pytest.raises(RuntimeError, match="result type Float can't be cast"):
+        x.add_(0.5)

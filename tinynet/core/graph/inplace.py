@@ -261,6 +261,9 @@ def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
     return False
 
 
+_OF_INTEGERS = {np.add, np.subtract, np.multiply}  # whose results are integers, too
+
+
 def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
     """Compute into ``array`` without a temporary; return False if that is not possible."""
     operands = [a._array if isinstance(a, Tensor) else a for a in args]
@@ -271,8 +274,12 @@ def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
         apart = [arrays.copied(x) if s else x for x, s in zip(operands, shared, strict=True)]
         run_traced(op.into, array, *apart, writes=True)
         return True
-    if op.ufunc is None or array.dtype.kind != "f" or 0 in array.strides:
+    if op.ufunc is None or 0 in array.strides:
         return False
+    if array.dtype.kind != "f":
+        whole = array.dtype == np.int64 and op.ufunc in _OF_INTEGERS
+        if not (whole and all(type(x) is int and abs(x) < 2**63 for x in operands)):
+            return False
     for x in operands:
         if isinstance(x, np.ndarray):
             if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):

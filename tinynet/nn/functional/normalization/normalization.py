@@ -77,7 +77,8 @@ _LARGER_GROUPS = "form fewer groups, so that each has several values"
 
 def check_per_channel(size: Sequence[int], fix: str = _LARGER_BATCH) -> None:
     """Raise for one value per channel, which equals its mean."""
-    if size[0] * math.prod(size[2:]) == 1:
+    samples, *rest = size
+    if samples * math.prod(rest[1:]) == 1:
         sentence = f"Expected more than 1 value per channel when training, got input size {size}"
         raise ValueError(errors.with_fix(sentence, fix))
 

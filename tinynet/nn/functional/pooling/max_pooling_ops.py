@@ -38,8 +38,8 @@ from tinynet.nn.functional.pooling.windows import (
 
 
 _PART = 1 << 17  # elements of the input per block
+_SMALL = 1 << 10  # windows for which few calls matter more than fast ones
 _ADDED = 1 << 16  # and of the gradient, where elements are added at indices
-_LONG = 64  # elements of a single window from which argmax is faster
 
 
 def _planes_at_once(planes: int, size: int) -> int:
@@ -85,6 +85,11 @@ def peaks(x: Array) -> tuple[Array, Array]:
     if numba_kernels.takes(x):
         return _compiled_peaks(x)
     planes, best = _planes(x)
+    shape = *x.shape[:-2], *best.shape[1:]
+    windows = planes.reshape(len(best), best.shape[1], 2, best.shape[2], 2)
+    if 0 < best.size <= _SMALL:
+        best, chosen = _first_peaks(windows.swapaxes(2, 3).reshape(-1, 4))
+        return best.reshape(shape), chosen.astype(np.uint8).reshape(shape)
     offsets = np.empty(best.shape, np.uint8)
 
     def work(part: slice) -> None:
@@ -104,11 +109,20 @@ def peaks(x: Array) -> tuple[Array, Array]:
 
     _by_planes(work, *planes.shape)
     if best.size and best.dtype.kind == "f" and np.isnan(best.min()):
-        windows = planes.reshape(len(best), best.shape[1], 2, best.shape[2], 2)
         for offset in range(4):
             offsets[np.isnan(windows[:, :, offset // 2, :, offset % 2])] = offset
-    shape = *x.shape[:-2], *best.shape[1:]
     return best.reshape(shape), offsets.reshape(shape)
+
+
+def _first_peaks(rows: Array) -> tuple[Array, Array]:
+    """Return the maximum of each row and its position: the first of equal ones, the last NaN."""
+    length = rows.shape[1]
+    chosen = rows.argmax(1)
+    best = rows.reshape(-1).take(chosen + np.arange(len(rows)) * length)
+    if best.dtype.kind == "f" and np.isnan(np.minimum.reduce(best)):
+        last = length - 1 - np.isnan(rows)[:, ::-1].argmax(1)
+        chosen = np.where(np.isnan(best), last, chosen)
+    return best, chosen
 
 
 def _compiled_peaks(x: Array) -> tuple[Array, Array]:
@@ -174,9 +188,11 @@ def _maxima(x: Array, windows: Windows) -> Array:
     """Return the maximum of each window, along one dimension after the other."""
     if windows.is_2x2:
         return maxima(x)
-    if windows.large and max(windows.outputs) == 1 and len(windows.offsets) >= _LONG:
-        return _peaks_by_window(x, windows)[0]
     planes, best = _folded(x, windows)
+    if windows.few(len(planes)):
+        return _chosen(planes, windows)[0].reshape(
+            *x.shape[: -len(windows.outputs)], *windows.outputs
+        )
 
     def work(part: slice) -> None:
         made = planes[part]
@@ -219,12 +235,15 @@ def _begun(x: Array, axis: int, count: int, taps: Taps) -> tuple[Array, list[tup
 
 def _peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
     """Return the maximum of each window, and the index of its first occurrence in the plane."""
+    planes, best = _folded(x, windows)
+    shape = *x.shape[: x.ndim - len(windows.outputs)], *windows.outputs
+    if windows.few(len(planes)):
+        best, chosen = _chosen(planes, windows)
+        chosen += windows.first.reshape(-1)
+        return best.reshape(shape), windows.elements.reshape(-1).take(chosen).reshape(shape)
     if windows.is_2x2:
         best, offsets = peaks(x)
         return best, plane_indices(offsets, x.shape[-2:])
-    if windows.large:
-        return _peaks_by_window(x, windows)
-    planes, best = _folded(x, windows)
     indices = np.empty(best.shape, np.int64)
     last = math.prod(map(len, windows.taps)) - 1
 
@@ -234,10 +253,10 @@ def _peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
         if made.dtype.kind == "f" and made.size and np.isnan(made.min()):  # the last NaN wins
             are_nan, offsets = _ranked(np.isnan(block), windows, 1)
             ranks = np.where(are_nan, ranks.dtype.type(last) - offsets, ranks)
-        best[part], indices[part] = made, windows.indices(ranks)
+        best[part] = made
+        windows.indices(ranks, indices[part])
 
     _by_planes(work, len(planes), math.prod(planes.shape[1:]))
-    shape = *x.shape[: x.ndim - len(windows.outputs)], *windows.outputs
     return best.reshape(shape), indices.reshape(shape)
 
 
@@ -280,24 +299,22 @@ def _ranked_along(
     return best, found
 
 
-def _peaks_by_window(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Compute ``_peaks`` window by window, for few large windows."""
-    rank = len(windows.outputs)
-    lead, sizes = x.shape[: x.ndim - rank], spatial(x.shape, rank)
-    values = np.empty((*lead, *windows.outputs), x.dtype)
-    indices = np.empty(values.shape, np.int64)
-    plane = np.arange(math.prod(sizes)).reshape(sizes)
-    for output in np.ndindex(*windows.outputs):
-        span: Any = windows.span(output)
-        part = x[(..., *span)].reshape(*lead, plane[span].size)
-        chosen = np.argmax(part, -1, keepdims=True)
-        if np.isnan(part.sum()):  # the last NaN wins
-            nans = np.isnan(part)
-            last = nans.shape[-1] - 1 - np.argmax(nans[..., ::-1], -1, keepdims=True)
-            chosen = np.where(nans.any(-1, keepdims=True), last, chosen)
-        values[(..., *output)] = np.take_along_axis(part, chosen, -1)[..., 0]
-        indices[(..., *output)] = plane[span].reshape(-1)[chosen[..., 0]]
-    return values, indices
+def _chosen(planes: Array, windows: Windows) -> tuple[Array, Array]:
+    """Return the maximum of each window and its position there, ``[planes, windows]`` both."""
+    count, length = windows.count, windows.length
+    best = np.empty((len(planes), count), planes.dtype)
+    chosen = np.empty(best.shape, np.int64)
+    flat = planes.reshape(len(planes), math.prod(windows.sizes))
+
+    def work(part: slice) -> None:
+        rows = flat[part]
+        if count > 1 or length != rows.shape[1] or not windows.inside:
+            rows = rows.take(windows.elements.reshape(-1), 1)
+        found = _first_peaks(rows.reshape(-1, length))
+        best[part], chosen[part] = (a.reshape(-1, count) for a in found)
+
+    _by_planes(work, len(planes), count * length)
+    return best, chosen
 
 
 # ---- the operations -----------------------------------------------------------------------------

@@ -20,8 +20,9 @@ from tinynet.ops.arguments import is_whole
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 CACHED = 256  # windows
-_LARGE = 256  # elements
-Slices = tuple[slice, ...]
+_LONG = 16  # elements of a window
+_FEW = 1 << 14  # elements of windows in all
+_ROW = 16  # elements that take as long as finding the maximum of a short window
 Taps = tuple[tuple[slice, Any], ...]  # outputs, and a slice of elements or their indices
 Index = tuple[Any, ...]
 
@@ -46,34 +47,76 @@ class Windows:
     """The windows of a pooling.
 
     Attributes:
+        sizes: of a plane.
         outputs: the number of windows along each dimension.
         taps: for each dimension and offset in a window, the outputs that have an element there, and
             these elements.
-        corners: the flat index in the plane of the first element of each window.
+        corners: the flat index in the plane of the first element of each window, if the windows are
+            evenly spaced.
         offsets: the difference in flat index from the first element to each other element, from the
             last one.
-        places: if the windows are not evenly spaced, for each of them what ``offsets`` is for all.
         inside: whether no window extends past the edge.
         disjoint: whether no element is in two windows.
         is_2x2: whether the windows are 2 by 2, with a stride of 2 and without padding.
-        large: whether processing windows one by one is fastest.
     """
 
+    sizes: Ints
     outputs: Ints
     taps: tuple[Taps, ...]
-    corners: Array
-    offsets: Array
-    places: Array | None = None
+    corners: Array | None = None
+    offsets: Array | None = None
     inside: bool = True
     disjoint: bool = False
     is_2x2: bool = False
-    large: bool = False
 
     @cached_property
     def dense(self) -> bool:
         """Whether the windows are one step apart in the last dimension."""
         sources = [source for _, source in self.taps[-1]]  # none, if there are no windows
         return all(isinstance(source, slice) and source.step == 1 for source in sources)
+
+    @cached_property
+    def length(self) -> int:
+        """The number of elements of a window."""
+        return math.prod(map(len, self.taps))
+
+    @cached_property
+    def count(self) -> int:
+        """The number of windows."""
+        return math.prod(self.outputs)
+
+    def few(self, planes: int) -> bool:
+        """Return whether copying the windows of some planes is faster than passes over the planes.
+
+        It is for small inputs, where each call of numpy costs more than the work on the elements,
+        and for large windows that overlap little.
+        """
+        if 0 < planes * self.count * (self.length + _ROW) <= _FEW:
+            return True
+        return self.length >= _LONG and self.length * self.count <= 2 * math.prod(self.sizes)
+
+    @cached_property
+    def elements(self) -> Array:
+        """The flat index in the plane of each element of each window, ``[count, length]``.
+
+        In the place of elements past the edge stands the next one inside.
+        """
+        found = np.zeros((1, 1), np.int64)
+        for n, m, taps in zip(self.sizes, self.outputs, self.taps, strict=True):
+            along = np.full((m, len(taps)), -1)
+            for k, (target, source) in enumerate(taps):
+                along[target, k] = np.arange(n)[source]
+            last = along.max(1, keepdims=True, initial=-1)
+            along[along < 0] = n
+            along = np.minimum.accumulate(along[:, ::-1], 1)[:, ::-1]
+            grid = found[:, None, :, None] * n + np.minimum(along, last)[None, :, None, :]
+            found = grid.reshape(len(found) * m, found.shape[1] * len(taps))
+        return found
+
+    @cached_property
+    def first(self) -> Array:
+        """The position of each window in ``elements``, of the shape of the outputs."""
+        return np.arange(self.count).reshape(self.outputs) * self.length
 
     @cached_property
     def ranks(self) -> list[tuple[int, Array]]:
@@ -86,36 +129,19 @@ class Windows:
         ]
         return found[::-1] if self.dense else found
 
-    def span(self, output: Ints) -> Slices:
-        """Return the elements of one window, if no window extends past the edge."""
-        spans = []
-        for taps, i in zip(self.taps, output, strict=True):
-            first, second, last = (_element(taps[k][1], i) for k in (0, min(1, len(taps) - 1), -1))
-            spans.append(slice(first, last + 1, max(1, second - first)))
-        return tuple(spans)
-
-    def indices(self, ranks: Array) -> Array:
-        """Return the flat index in the plane of an element of each window.
+    def indices(self, ranks: Array, out: Array) -> None:
+        """Write the flat index in the plane of an element of each window.
 
         Args:
             ranks: ``[planes, *outputs]``, the offset of the element, counted from the last one.
+            out: the indices, of that shape.
         """
-        if self.places is not None:
-            first = np.arange(len(self.places)).reshape(self.outputs) * self.places.shape[1]
-            return np.take(self.places.reshape(-1), ranks + first)
-        indices = np.take(self.offsets, ranks)
-        indices += self.corners
-        return indices
-
-
-def _element(source: Any, output: int) -> int:
-    if isinstance(source, slice):
-        return int(source.start + output * source.step)
-    return int(source[output])
-
-
-def _is_large(outputs: Ints, taps: list[Taps]) -> bool:
-    return math.prod(map(len, taps)) >= _LARGE or {*outputs} == {1}
+        if self.offsets is None:
+            np.subtract(self.first + (self.length - 1), ranks, out=out)
+            np.take(self.elements.reshape(-1), out, out=out, mode="clip")
+        else:
+            np.take(self.offsets, ranks, out=out, mode="clip")  # ranks are valid; this is faster
+            out += self.corners
 
 
 def _even(sizes: Ints, outputs: Ints, taps: list[Taps]) -> Windows:
@@ -132,8 +158,8 @@ def _even(sizes: Ints, outputs: Ints, taps: list[Taps]) -> Windows:
         offsets = offsets[..., None] * n + (starts - starts[0])
         disjoint &= bool(starts[-1] - starts[0] < step)
     is_2x2 = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
-    rest = (None, inside, disjoint, is_2x2, inside and _is_large(outputs, taps))
-    return Windows(outputs, tuple(taps), corners, offsets.reshape(-1)[::-1], *rest)
+    offsets = offsets.reshape(-1)[::-1]
+    return Windows(sizes, outputs, tuple(taps), corners, offsets, inside, disjoint, is_2x2)
 
 
 # ---- windows of equal length --------------------------------------------------------------------
@@ -218,13 +244,7 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
     taps = [_taps_of_parts(n, *one) for n, one in zip(sizes, parts, strict=True)]
     if 0 not in outputs and all(isinstance(at, slice) for one in taps for _, at in one):
         return _even(sizes, outputs, taps)
-    corners, places = (np.zeros((1, 1), np.int64) for _ in range(2))
-    for n, m, one in zip(sizes, outputs, taps, strict=True):
-        along = np.array([np.arange(n)[source] for _, source in one[::-1]]).reshape(len(one), m).T
-        grid = places[:, None, :, None] * n + along[None, :, None, :]
-        places = grid.reshape(len(places) * m, places.shape[1] * len(one))
-    large = _is_large(outputs, taps)
-    return Windows(outputs, tuple(taps), corners, corners, places, large=large)
+    return Windows(sizes, outputs, tuple(taps))
 
 
 def _taps_of_parts(n: int, starts: Array, stops: Array) -> Taps:

@@ -8,7 +8,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.nn import functional as F
-from tinynet.nn.functional.pooling import windows
+from tinynet.nn.functional.pooling import maxima
 
 SHAPES = [(3, 2, 4, 6), (2, 3, 5, 7), (1, 2, 3), (2, 1, 6, 2), (300, 2, 16, 16), (0, 2, 4, 4)]
 VALUES = {
@@ -115,7 +115,7 @@ def adaptive_spans(sizes, outputs):
     ids=str,
 )
 def test_windows(sizes, options, values, few, monkeypatch):
-    monkeypatch.setattr(windows, "_FEW", few)
+    monkeypatch.setattr(maxima, "_FEW", few)
     random = np.random.RandomState(0)
     x = random.choice(np.array(VALUES[values], "f"), (2, 3, *sizes))
     rank = len(sizes)

@@ -7,8 +7,8 @@ from typing import Any
 
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
-from tinynet.compat.futures import Future as Future
 from tinynet.compat.library import ops as ops
+from tinynet.compat.processes import Future as Future
 from tinynet.compat.refusal import Event as Event
 from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader
 from tinynet.compat.refusal import PyTorchFileWriter as PyTorchFileWriter

@@ -22,7 +22,6 @@ MODULES = {
         "tinynet.nn": "nn=",
         "tinynet.onnx": "onnx=",
         "tinynet.optim": "optim=",
-        "tinynet.serialization": "serialization=",
         "tinynet.signal": "signal=",
         "tinynet.train": "train=",
         "tinynet.utils": "utils=",

@@ -22,6 +22,12 @@ pytest.importorskip("numba")
 NATIVE = {"run.compile": "numba", "run.epochs": 3, "run.save_every_steps": 1}
 
 
+@pytest.fixture
+def digits(digits):
+    """A small model: its native code runs as Python."""
+    return digits.replace("[64, 16, 10]", "[64, 4, 10]")
+
+
 @pytest.fixture(autouse=True)
 def compilations(monkeypatch):
     """Compilations that end after a number of questions, of functions that run as Python."""

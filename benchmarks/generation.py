@@ -1,5 +1,6 @@
 """Generation token by token: a GPT that keeps the keys and values of earlier tokens."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -38,7 +39,7 @@ def _generators(torch: Any, batch: int) -> list[Callable[[], Any]]:
     ours.load_state_dict({name: tinynet.from_numpy(array) for name, array in state.items()})
     first = np.arange(batch)[:, None]
     pairs = (tinynet, ours), (torch, theirs)
-    return [lambda lib=lib, model=model: _generate(lib, model, first) for lib, model in pairs]
+    return [functools.partial(_generate, lib, model, first) for lib, model in pairs]
 
 
 def _generate(lib: Any, model: Any, first: Any) -> list[list[int]]:

@@ -71,6 +71,7 @@ class _Ranks(dict[Any, int | None]):
 
 _RANKS = _Ranks.fromkeys((contiguous_format, preserve_format))
 _RANKS.update({channels_last: 4, channels_last_3d: 5})
+_orders: dict[Any, tuple[int, ...] | None] = {}  # shapes and strides -> the order of a result
 
 
 def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
@@ -195,24 +196,15 @@ def _axes(shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...]) -> tuple
 
 def _in_axes(result: Array, axes: Sequence[int]) -> Array:
     """Return a result with its dimensions in an order, slowest first; itself if it has it."""
-    if _has_axes(result, axes):
-        return result
-    moved = np.empty([result.shape[axis] for axis in axes], result.dtype)
-    made = moved.transpose(sorted(range(len(axes)), key=list(axes).__getitem__))
-    made[...] = result
-    return made
-
-
-def _has_axes(result: Array, axes: Sequence[int]) -> bool:
     step = result.itemsize
     for axis in reversed(axes):
-        if result.strides[axis] != step:
-            return not result.size
+        if result.strides[axis] != step and result.size:
+            moved = np.empty([result.shape[axis] for axis in axes], result.dtype)
+            made = moved.transpose(sorted(range(len(axes)), key=list(axes).__getitem__))
+            made[...] = result
+            return made
         step *= result.shape[axis]
-    return True
-
-
-_decided: dict[Any, tuple[int, ...] | None] = {}  # shapes and strides -> the order of a result
+    return result
 
 
 def iterated(result: Array, *inputs: Any) -> Array:
@@ -221,35 +213,27 @@ def iterated(result: Array, *inputs: Any) -> Array:
     Inputs of one order without gaps pass it on. Otherwise, it is that of the walk over them all.
     """
     arrays = [a for a in inputs if type(a) is np.ndarray and a.ndim]
-    if type(result) is not np.ndarray or not result.size or not arrays:
+    ndim = max([a.ndim for a in arrays], default=99)  # larger than that of a reduced loss
+    if type(result) is not np.ndarray or not result.size or ndim > result.ndim:
         return result
     key = tuple([(a.shape, a.strides, a.itemsize) for a in (result, *arrays)])
-    axes = _decided.get(key, ())  # which stands for no decision
-    if axes == ():
-        axes = _iteration(result, arrays)
-        if axes is not None and _has_axes(result, axes):
-            axes = None
-        if len(_decided) >= 4096:
-            _decided.clear()
-        _decided[key] = axes
+    if (axes := _orders.get(key, ())) == ():
+        if len(_orders) >= 4096:
+            _orders.clear()
+        axes = _orders[key] = _iteration(result, arrays)
     return result if axes is None else _in_axes(result, axes)
 
 
 def _iteration(result: Array, arrays: list[Array]) -> tuple[int, ...] | None:
     """Return the order of the dimensions of a result; None for that which it has."""
-    if max(a.ndim for a in arrays) > result.ndim:  # a loss that was reduced
-        return None
-    shape, first = result.shape, arrays[0]
-    strides = tuple(_strides(a, shape) for a in arrays)
-    if all(a.shape == shape for a in arrays):
-        if all(a.flags.c_contiguous for a in arrays):
-            return tuple(range(result.ndim))
-        for wanted in (channels_last, channels_last_3d):
+    strides = tuple(_strides(a, result.shape) for a in arrays)
+    if all(a.shape == result.shape for a in arrays):
+        for wanted in (contiguous_format, channels_last, channels_last_3d):
             if all(has_memory_format(a, wanted) for a in arrays):
-                return tuple(order(result.ndim, wanted))
-        if len({*strides}) == 1 and result.strides == first.strides:
+                return order(result.ndim, wanted)
+        if len({*strides}) == 1 and result.strides == arrays[0].strides:
             return None
-    return _axes(shape, strides)
+    return _axes(result.shape, strides)
 
 
 def preserved(result: Array, *inputs: Any) -> Array:

@@ -261,9 +261,6 @@ def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
     return False
 
 
-_OF_INTEGERS = {np.add, np.subtract, np.multiply}  # whose results are integers, too
-
-
 def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
     """Compute into ``array`` without a temporary; return False if that is not possible."""
     operands = [a._array if isinstance(a, Tensor) else a for a in args]
@@ -274,17 +271,15 @@ def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
         apart = [arrays.copied(x) if s else x for x, s in zip(operands, shared, strict=True)]
         run_traced(op.into, array, *apart, writes=True)
         return True
-    if op.ufunc is None or 0 in array.strides:
+    whole = array.dtype == np.int64 and op.ufunc in (np.add, np.subtract, np.multiply)
+    numbers = {int} if whole else {int, float}
+    if op.ufunc is None or 0 in array.strides or not (whole or array.dtype.kind == "f"):
         return False
-    if array.dtype.kind != "f":
-        whole = array.dtype == np.int64 and op.ufunc in _OF_INTEGERS
-        if not (whole and all(type(x) is int and abs(x) < 2**63 for x in operands)):
-            return False
     for x in operands:
         if isinstance(x, np.ndarray):
             if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):
                 return False
-        elif type(x) not in (int, float) or array.dtype.char == "e":
+        elif type(x) not in numbers or abs(x) >= 2**63 or array.dtype.char == "e":
             return False
     arrays.update(array, op.ufunc, *operands)
     return True

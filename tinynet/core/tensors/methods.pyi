@@ -866,6 +866,10 @@ class TensorMethods:
         self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
     ) -> Self:
         """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
+    def resize(self, *sizes: Any) -> Tensor:
+        """Return the tensor in another shape; deprecated, use ``reshape``."""
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
     def share_memory_(self) -> Self:
         """Move the elements to memory shared with processes forked later, and return the tensor."""
     def is_shared(self) -> builtins.bool:
@@ -889,7 +893,28 @@ class TensorMethods:
     def is_nested(self) -> builtins.bool:
         """Always False."""
     @property
+    def is_ipu(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_maia(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_mkldnn(self) -> builtins.bool:
+        """Always False."""
+    @property
     def is_mps(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_mtia(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_sparse_csr(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_vulkan(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_xla(self) -> builtins.bool:
         """Always False."""
     @property
     def is_xpu(self) -> builtins.bool:
@@ -906,7 +931,7 @@ class TensorMethods:
         """Return the dimensions in memory order, from the largest stride to the smallest."""
     def storage_offset(self) -> builtins.int:
         """Return the position of the first element in the storage, in elements."""
-    def new(self, *data: Any, size: Sequence[builtins.int] | None = None) -> Tensor:
+    def new(self, *data: Any, **options: Any) -> Tensor:
         """Create a tensor of this dtype from a size (``x.new(2, 3)``; zeros) or from data."""
     def new_empty_strided(
         self,

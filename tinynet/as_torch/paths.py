@@ -54,6 +54,7 @@ PATHS: dict[str, str] = {
     **{f"torch.nn.{name}": "compat.quantized.modules" for name in _QUANTIZED_LAYERS},
     **{f"torch.ao.nn.{name}": "compat.quantized.modules" for name in _QUANTIZED_LAYERS},
     "torch": "compat.root .",
+    "torch._VF": "compat.root .",
     "torch.accelerator": "compat.accelerator",
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",

@@ -107,7 +107,6 @@ if TYPE_CHECKING:
     from tinynet import nn as nn
     from tinynet import onnx as onnx
     from tinynet import optim as optim
-    from tinynet import serialization as serialization
     from tinynet import signal as signal
     from tinynet import train as train
     from tinynet import utils as utils

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from typing import Any, NoReturn
+
+from tinynet.amp import cuda as amp  # noqa: F401
+
+__path__: list[str] = []  # PyTorch has modules inside: cuda.amp
 
 
 def is_available() -> bool:
@@ -114,10 +119,32 @@ get_device_properties = _about_a_gpu("get_device_properties")
 get_device_capability = _about_a_gpu("get_device_capability")
 set_device = _about_a_gpu("set_device")
 current_stream = _about_a_gpu("current_stream")
-Event, Stream, StreamContext, CUDAGraph, graph = (  # classes, for annotations and `isinstance`
+get_rng_state, set_rng_state = _about_a_gpu("get_rng_state"), _about_a_gpu("set_rng_state")
+Event, Stream, CUDAGraph, graph = (  # classes, for annotations and `isinstance`
     type(refuse.__name__, (), {"__new__": refuse, "__doc__": refuse.__doc__})
-    for refuse in map(_about_a_gpu, ("Event", "Stream", "StreamContext", "CUDAGraph", "graph"))
+    for refuse in map(_about_a_gpu, ("Event", "Stream", "CUDAGraph", "graph"))
 )
+
+
+def get_rng_state_all() -> list[Any]:
+    """Return the states of all GPU generators: none.
+
+    Example:
+        >>> tn.cuda.get_rng_state_all()
+        []
+    """
+    return []
+
+
+def set_rng_state_all(new_states: Iterable[Any]) -> None:
+    """Do nothing: there is no GPU generator.
+
+    Args:
+        new_states: ignored.
+
+    Example:
+        >>> tn.cuda.set_rng_state_all(tn.cuda.get_rng_state_all())
+    """
 
 
 def memory_allocated(device: Any = None) -> int:
@@ -149,6 +176,7 @@ def reset_peak_memory_stats(device: Any = None) -> None:
 
 
 reset_max_memory_allocated = ipc_collect = reset_peak_memory_stats
+reset_accumulated_memory_stats = reset_peak_memory_stats
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -181,6 +209,25 @@ class device(contextlib.AbstractContextManager[None]):  # PyTorch's name
 
     def __exit__(self, *exc: object) -> None:
         """Change nothing."""
+
+
+class StreamContext(device):
+    """A context manager that would select a queue of work on a GPU; it does nothing.
+
+    Args:
+        stream: ignored.
+
+    Example:
+        >>> with tn.cuda.stream(None):
+        ...     tn.ones(1)
+        tensor([1.])
+    """
+
+    def __init__(self, stream: Any):
+        super().__init__(stream)
+
+
+stream = StreamContext
 
 
 class _GpuTensor(type):

@@ -167,7 +167,8 @@ def shared(module: str) -> frozenset[str]:
 @functools.cache
 def reexported(module: ModuleType) -> set[str]:
     """Return the names that a module re-exports: ``import X as X``, or ``import *``."""
-    text = Path(str(module.__file__)).read_text(encoding="utf-8")
+    file = getattr(module, "__file__", None)  # a path of PyTorch alone has none
+    text = Path(file).read_text(encoding="utf-8") if file else ""
     sources = re.findall(r"^from (tinynet\S+) import \*$", text, re.M)
     starred = {name for source in sources for name in importlib.import_module(source).__all__}
     return starred | {

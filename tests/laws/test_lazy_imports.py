@@ -17,7 +17,7 @@ from tinynet.base.lazy.__main__ import lazy_imports
 
 ROOT = Path(__file__).parents[2]
 LATER = """
-    amp autograd backends batching data distributions exchange func masked nn optim serialization
+    amp autograd backends batching data distributions exchange func masked nn optim
     signal train type_info utils compat.accelerator invocation.commands
     numba_kernels.compiler numba_kernels.tables
 """.split()

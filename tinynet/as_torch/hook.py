@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from contextlib import suppress
 from functools import partial
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -14,9 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tinynet.as_torch.paths import ELSEWHERE, PATHS, is_served, reason
+from tinynet.as_torch.reasons import PATHS, is_served, reason
 from tinynet.base import lazy
-from tinynet.base.lazy import HOMES
+from tinynet.compat import paths
 from tinynet.core.devices import device
 from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size
@@ -26,17 +27,6 @@ from tinynet.nn.parameter import Buffer, Parameter, UninitializedBuffer, Uniniti
 from tinynet.random import Generator
 
 HERE = str(Path(__file__).parent)
-OWN = {
-    *vars(ModuleType("")),
-    "__all__",
-    "__builtins__",
-    "__getattr__",
-    "__cached__",
-    "__file__",
-    "__path__",
-}
-"""The original attributes of each module."""
-
 RENAMED: dict[str, tuple[type, ...]] = {
     "torch": (Tensor, Size, Generator, device, dtype, layout, memory_format),
     "torch.nn.parameter": (Buffer, Parameter, UninitializedBuffer, UninitializedParameter),
@@ -111,21 +101,7 @@ def serve(path: str, empty: ModuleType) -> None:
         empty: a module for the names of all modules, if a path stands for several.
     """
     homes = [importlib.import_module(f"tinynet.{home}".rstrip(".")) for home in PATHS[path].split()]
-    alone = len(homes) == 1 and path not in ELSEWHERE
-    module = homes[0] if alone else empty
-    for home in reversed(homes if module is empty else []):
-        for name in HOMES.get(home.__name__, ()):  # `inner` finds it before the same of others
-            vars(module).pop(name, None)
-        vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
-        module.__doc__ = home.__doc__
-        if "__all__" in vars(home):
-            module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
-    for name in ELSEWHERE.get(path, "").split():
-        del vars(module)[name]
-        if "__all__" in vars(module):
-            module.__dict__["__all__"] = [one for one in module.__all__ if one != name]
-    sys.modules[path] = module
-    vars(module).setdefault("__path__", [])
+    sys.modules[path] = module = paths.unite(path, homes, empty)
     if getattr(vars(module).get("__getattr__"), "func", None) is not inner:
         vars(module)["__getattr__"] = partial(inner, path, homes)
     if path == "torch.optim":  # programs and libraries choose optimizers from its __dict__
@@ -157,10 +133,9 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         return sys.modules["torch"]
     if full in PATHS:
         return importlib.import_module(full)
-    for home in homes:
-        if name in HOMES.get(home.__name__, ()):
-            vars(sys.modules[path])[name] = value = lazy.load(home.__name__, name)
-            return value
+    with suppress(KeyError):
+        vars(sys.modules[path])[name] = value = paths.lazy_name(homes, name)
+        return value
     importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):
         raise AttributeError(f"module {path!r} has no attribute {name!r}")  # find_spec comes next

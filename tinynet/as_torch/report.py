@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from tinynet.as_torch.hook import Absence
-from tinynet.as_torch.paths import PATHS, is_served
+from tinynet.as_torch.reasons import PATHS, is_served
 
 
 def files_of(script: str) -> list[str]:

@@ -22,6 +22,8 @@ from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation.constructors import finish
 from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle, with_options_of
 
+__path__: list[str] = []  # PyTorch has a module inside: windows.windows
+
 
 class _Options(TypedDict, total=False):
     """Options of every window, besides its size."""

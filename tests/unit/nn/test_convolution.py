@@ -268,6 +268,40 @@ def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, m
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "shape", [(3, 6, 2, 2), (3, 6, 5, 4), (1, 6, 7), (0, 6, 4), (2, 6, 1, 2, 3)]
+)
+@pytest.mark.parametrize("groups", [1, 3])
+@pytest.mark.parametrize("block", [1, 1 << 21])
+def test_kernels_of_one_element_are_products(shape, groups, block, monkeypatch):
+    monkeypatch.setattr(sliding, "BLOCK", block)
+    random = np.random.RandomState(0)
+    ones = (1,) * (len(shape) - 2)
+    x = tn.tensor(random.standard_normal(shape), requires_grad=True)
+    weight = tn.tensor(random.standard_normal((9, 6 // groups, *ones)), requires_grad=True)
+    bias = tn.tensor(random.standard_normal(9), requires_grad=True)
+    y = getattr(F, f"conv{len(ones)}d")(x, weight, bias, groups=groups)
+    g = tn.tensor(random.standard_normal(y.shape))
+    found = tn.autograd.grad(y, (x, weight), g)
+    back = getattr(F, f"conv_transpose{len(ones)}d")(g, weight, groups=groups)
+    length = math.prod(shape[2:])
+    parts = x.detach().reshape(shape[0], groups, 6 // groups, length)
+    matrix, slopes = (
+        weight.detach().reshape(groups, 9 // groups, -1),
+        g.reshape(shape[0], groups, 9 // groups, length),
+    )
+    expected = [
+        tn.einsum("goc,bgcl->bgol", matrix, parts).reshape(y.shape) + bias.reshape(-1, *ones),
+        tn.einsum("goc,bgol->bgcl", matrix, slopes).reshape(shape),
+        tn.einsum("bgcl,bgol->goc", parts, slopes).reshape(weight.shape),
+    ]
+    for result, value in zip((y, *found), expected, strict=True):
+        np.testing.assert_allclose(
+            result.detach().numpy(), value.detach().numpy(), rtol=1e-12, atol=1e-12
+        )
+    np.testing.assert_array_equal(back.detach().numpy(), found[0].numpy())
+
+
 @pytest.mark.parametrize(("stride", "kernel", "dilation"), [(1, 9, 1), (2, 5, 1), (3, 7, 2)])
 def test_channels_alone_in_one_dimension_are_rows_of_images(stride, kernel, dilation):
     random = np.random.RandomState(0)

@@ -1,5 +1,6 @@
-"""Max pooling of windows of 2 by 2 against its definition: ties, NaN, and what is left over."""
+"""Max pooling against its definition: ties, NaN, and what is left over."""
 
+import itertools
 import math
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.nn import functional as F
+from tinynet.nn.functional.pooling import maxima
 
 SHAPES = [(3, 2, 4, 6), (2, 3, 5, 7), (1, 2, 3), (2, 1, 6, 2), (300, 2, 16, 16), (0, 2, 4, 4)]
 VALUES = {
@@ -54,6 +56,89 @@ def test_halves(shape, values):
     both = F.max_pool2d(leaf, 2, return_indices=True)
     np.testing.assert_array_equal(both[0].detach().numpy(), best)
     np.testing.assert_array_equal(both[1].numpy(), places)
+
+
+def slowly(plane, spans):
+    """The maxima of windows in one plane and their indices: the first of equals, the last NaN."""
+    best, indices = [], []
+    for span in spans:
+        top = None
+        for at in itertools.product(*span):
+            if top is None or plane[at] > plane[top] or np.isnan(plane[at]):
+                top = at
+        best.append(plane[top])
+        indices.append(np.ravel_multi_index(top, plane.shape))
+    return best, indices
+
+
+def sliding_spans(sizes, kernel, stride, padding, dilation):
+    spans = []
+    for n in sizes:
+        count = (n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+        starts = [i * stride - padding for i in range(count)]
+        places = [[at + k * dilation for k in range(kernel)] for at in starts]
+        spans.append([[at for at in one if 0 <= at < n] for one in places])
+    return list(itertools.product(*spans))
+
+
+def adaptive_spans(sizes, outputs):
+    return list(
+        itertools.product(
+            *(
+                [range(i * n // m, -((i + 1) * n // -m)) for i in range(m)]
+                for n, m in zip(sizes, outputs, strict=True)
+            )
+        )
+    )
+
+
+@pytest.mark.parametrize("few", [0, math.inf], ids=["passes", "copies"])
+@pytest.mark.parametrize("values", ["ties", "nan", "infinite"])
+@pytest.mark.parametrize(
+    ("sizes", "options"),
+    [
+        ((6, 7), (3, 2, 1, 1)),
+        ((6, 7), (3, 1, 1, 1)),
+        ((6, 7), (2, 1, 0, 2)),
+        ((8, 9), (3, 2, 1, 2)),
+        ((5, 5), (5, 1, 2, 1)),
+        ((4, 4), (2, 2, 0, 1)),
+        ((5, 5), (2, 3, 1, 1)),
+        ((3, 3), (3, 3, 1, 1)),
+        ((4, 5, 6), (3, 2, 1, 1)),
+        ((6, 7), 1),
+        ((6, 7), 3),
+        ((7, 7), 5),
+        ((8, 6), 2),
+        ((4, 5, 6), 3),
+    ],
+    ids=str,
+)
+def test_windows(sizes, options, values, few, monkeypatch):
+    monkeypatch.setattr(maxima, "_FEW", few)
+    random = np.random.RandomState(0)
+    x = random.choice(np.array(VALUES[values], "f"), (2, 3, *sizes))
+    rank = len(sizes)
+    if isinstance(options, int):
+        spans, arguments = adaptive_spans(sizes, (options,) * rank), (options,)
+        pool = getattr(F, f"adaptive_max_pool{rank}d")
+    else:
+        spans, arguments = sliding_spans(sizes, *options), options
+        pool = getattr(F, f"max_pool{rank}d")
+    leaf = tn.tensor(x).requires_grad_()
+    found, indices = pool(leaf, *arguments, return_indices=True)
+    expected = [slowly(plane, spans) for plane in x.reshape(-1, *sizes)]
+    planes = 6, len(spans)
+    np.testing.assert_array_equal(indices.numpy().reshape(planes), [i for _, i in expected])
+    np.testing.assert_array_equal(found.detach().numpy().reshape(planes), [v for v, _ in expected])
+    with tn.no_grad():
+        np.testing.assert_array_equal(pool(leaf, *arguments).numpy(), found.detach().numpy())
+    g = random.randint(1, 9, found.shape).astype("f")
+    back = np.zeros((6, math.prod(sizes)), "f")
+    for plane, (_, at), slope in zip(back, expected, g.reshape(planes), strict=True):
+        np.add.at(plane, at, slope)
+    (gradient,) = tn.autograd.grad(pool(leaf, *arguments), leaf, tn.tensor(g))
+    np.testing.assert_array_equal(gradient.numpy().reshape(back.shape), back)
 
 
 @pytest.mark.parametrize("size", [3, 10_000, 300_000])

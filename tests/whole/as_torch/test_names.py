@@ -6,15 +6,15 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from packaging.version import Version
+from tinynet.utils.hooks import RemovableHandle
 
 import tinynet as tn
 from tinynet import nn, sparse
 from tinynet.as_torch import processes
 from tinynet.autograd import Variable
-from tinynet.compat import attention, distributed, hub, jit, multiprocessing, pytree
+from tinynet.compat import attention, distributed, hub, jit, pytree
 from tinynet.compat.version import TorchVersion
 from tinynet.utils import backcompat
-from tinynet.utils.hooks import RemovableHandle
 
 A = tn.arange(6.0).view(2, 3)
 
@@ -283,7 +283,7 @@ def test_scripting_and_a_model_in_parallel_change_nothing():
 
 
 def test_other_processes_are_refused_or_python_s_own():
-    assert multiprocessing.spawn(print, nprocs=0) is None
+    assert processes.spawn(print, nprocs=0) is None
     with pytest.raises(ValueError, match="Default process group has not been initialized"):
         nn.parallel.DistributedDataParallel(nn.Linear(1, 1))
     name = "FullyShardedDataParallel"

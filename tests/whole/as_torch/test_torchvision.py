@@ -10,7 +10,7 @@ import pytest
 
 from tests.whole.vision.files import write_mnist
 from tinynet.as_torch import companions
-from tinynet.as_torch.paths import reason
+from tinynet.as_torch.reasons import reason
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = Path(__file__).with_name("scripts") / "mnist.py"

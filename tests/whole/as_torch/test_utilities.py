@@ -8,7 +8,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.compat.quantized import modules, quantization
+from tinynet.compat import quantization
 from tinynet.compat.utilities import benchmark, collect_env, cpp_extension, dlpack, weak
 
 
@@ -113,7 +113,7 @@ def test_quantization_and_extensions_can_be_imported_and_refuse_when_called():
 
 def test_layers_of_quantized_models_work_in_float_or_refuse_when_made():
     x = tn.tensor([[1.0, -2.0]])
-    exact = modules.FloatFunctional()
+    exact = quantization.FloatFunctional()
     for found, right in (
         (exact.add(x, x), [[2, -4]]),
         (exact.add_relu(x, x), [[2, 0]]),
@@ -126,8 +126,8 @@ def test_layers_of_quantized_models_work_in_float_or_refuse_when_made():
         assert found.tolist() == right
     with pytest.raises(RuntimeError, match="not intended to use the 'forward'"):
         exact(x)
-    fused = modules.LinearReLU(nn.Linear(2, 3), nn.ReLU())
+    fused = quantization.LinearReLU(nn.Linear(2, 3), nn.ReLU())
     assert tn.equal(fused(x), fused[0](x).relu()) and isinstance(fused, nn.Sequential)
-    for layer in (modules.Linear, modules.BatchNorm2d):
+    for layer in (quantization.Linear, quantization.BatchNorm2d):
         with pytest.raises(NotImplementedError, match="there are no quantized numbers"):
             layer(2, 3)

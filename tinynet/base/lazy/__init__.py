@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +35,35 @@ def _homes(modules: Mapping[str, str]) -> dict[str, str]:
 
 HOMES = {package: _homes(modules) for package, modules in MODULES.items()}
 """The homes of the names of each lazy package."""
+_ALIASES = "tinynet.compat.paths"  # what PyTorch has elsewhere; loaded when it is asked for
+
+
+class AliasFinder:
+    """Finds PyTorch's paths that are not files of tinynet: ``import tinynet.jit``.
+
+    One stands last, for what no other finder finds; one first, for what is inside of an alias: the
+    files there have been loaded under their own path.
+
+    Args:
+        inside: whether to look for what is inside of an alias only.
+    """
+
+    def __init__(self, inside: bool) -> None:
+        self.inside = inside
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return the spec of such a path, None for all others."""
+        if not name.startswith("tinynet."):
+            return None
+        parent = name.rpartition(".")[0]
+        if self.inside and sys.modules[parent].__name__ == parent:
+            return None
+        spec: ModuleSpec | None = import_module(_ALIASES).spec_of(name)
+        return spec
+
+
+sys.meta_path.insert(0, AliasFinder(inside=True))
+sys.meta_path.append(AliasFinder(inside=False))
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
@@ -45,17 +75,20 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 def load(package: str, name: str) -> Any:
     """Return a name of a package from its module, and keep it in the package.
 
+    A name that is not in the table may be one that PyTorch has there and tinynet elsewhere.
+
     Raises:
         AttributeError: the package has no such name.
     """
-    module = sys.modules[package]
-    if name not in HOMES[package]:
-        text = f"module {package!r} has no attribute {name!r}"
-        raise AttributeError(text, name=name, obj=module)
+    if name not in HOMES.get(package, ()):
+        importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
+        if importing or name.startswith("__"):  # `from package import module` asks here first
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return import_module(_ALIASES).find(package, name)
     home, _, attribute = HOMES[package][name].partition(":")
     loaded = import_module(home)
     value = getattr(loaded, attribute) if attribute else loaded
-    setattr(module, name, value)
+    setattr(sys.modules[package], name, value)
     return value
 
 

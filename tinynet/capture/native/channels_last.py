@@ -65,7 +65,7 @@ def of_bias(g: Array) -> Array:
 
 def max_pool(x: Array) -> tuple[Array, ...]:
     """Return the maximum of each window of 2 by 2, and its offset in the window."""
-    return tuple(map(channels_last, max_pooling_ops.peaks(channels_first(x))))
+    return tuple(map(channels_last, max_pooling_ops.peaks_2x2(channels_first(x))))
 
 
 def max_pool_values(x: Array) -> Array:

@@ -1,10 +1,5 @@
-"""Re-exports under PyTorch's import paths."""
+"""PyTorch's import path of the layers; ``compat/paths.py`` names the files behind its modules."""
 
-from tinynet.nn.modules import batchnorm as batchnorm
-from tinynet.nn.modules import dropout as dropout
-from tinynet.nn.modules import instancenorm as instancenorm
-from tinynet.nn.modules import lazy as lazy
-from tinynet.nn.modules import module as module
-from tinynet.nn.modules import normalization as normalization
-from tinynet.nn.modules import utils as utils
-from tinynet.nn.modules.module import Module as Module
+from tinynet.base.lazy import attach as _attach
+
+__getattr__, __dir__, __all__ = _attach(__name__)

@@ -1,5 +1,6 @@
 """PyTorch's import path: ``from tinynet.utils.data import DataLoader``."""
 
+from tinynet.base.lazy import attach as _attach
 from tinynet.data import BatchSampler as BatchSampler
 from tinynet.data import ChainDataset as ChainDataset
 from tinynet.data import ConcatDataset as ConcatDataset
@@ -20,7 +21,5 @@ from tinynet.data import default_collate as default_collate
 from tinynet.data import default_convert as default_convert
 from tinynet.data import get_worker_info as get_worker_info
 from tinynet.data import random_split as random_split
-from tinynet.utils.data import dataloader as dataloader
-from tinynet.utils.data import dataset as dataset
-from tinynet.utils.data import distributed as distributed
-from tinynet.utils.data import sampler as sampler
+
+__getattr__, __dir__, __all__ = _attach(__name__)

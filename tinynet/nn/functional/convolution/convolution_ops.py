@@ -33,6 +33,7 @@ from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import (
     by_rows,
     few_channels,
+    pointwise,
     small_images,
     winograd,
 )
@@ -81,6 +82,8 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     if _by_onednn(x, weight, walk):
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
+    if walk.trivial(x.shape[2:]):
+        return pointwise.convolved(x, weight, bias, groups)
     if len(weight) == groups and small_images.pays(len(x), x.shape[1], x.shape[2:], walk, groups):
         result = small_images.convolved(x, weight, bias, walk)
         if np.isfinite(result).all():
@@ -99,8 +102,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return few_channels.convolved(x, weight, bias, walk, groups)
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
-    if math.prod(walk.kernel) > 1:  # BLAS accepts a transposed matrix, but not a reversed one
-        weight = np.ascontiguousarray(weight)
+    weight = np.ascontiguousarray(weight)  # BLAS accepts a transposed matrix, not a reversed one
     matrix = weight.reshape(groups, channels // groups, rows)
     offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
     if not matrix.size:
@@ -127,6 +129,8 @@ def _spread(
     """Return the transposed convolution by the algorithm that handles fewer elements."""
     if _by_onednn(y, weight, walk):
         return onednn.convolution.spread(y, weight, bias, size, walk, groups)
+    if walk.trivial(size):
+        return pointwise.spread(y, weight, bias, groups)
     if weight.shape[1] == 1 and small_images.pays(len(y), y.shape[1], size, walk, groups):
         result = small_images.spread(y, weight, bias, size, walk)
         if np.isfinite(result).all():
@@ -237,6 +241,8 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
     if _by_onednn(x, y, walk):
         return onednn.convolution.correlated(x, y, walk, groups)
+    if walk.trivial(x.shape[2:]):
+        return pointwise.correlated(x, y, groups)
     if y.shape[1] == groups and small_images.pays(len(x), x.shape[1], x.shape[2:], walk, groups):
         result = small_images.correlated(x, y, walk)
         if np.isfinite(result).all():

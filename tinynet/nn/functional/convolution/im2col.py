@@ -89,16 +89,13 @@ def columns(x: Array, walk: Walk, other: int) -> Iterator[tuple[slice, slice, Ar
         return
     room = per_block(height * row * x.itemsize, other)  # rows of windows
     images, rows = min(batch, max(1, room // walk.out[0])), min(room, walk.out[0])
-    trivial = walk.trivial(x.shape[2:])
-    buffer = np.empty(0 if trivial else height * (images * rows * row + OFFSET), x.dtype)
+    buffer = np.empty(height * (images * rows * row + OFFSET), x.dtype)
     for start in range(0, batch, images):
         part = slice(start, min(start + images, batch))
         windows = sliding(x[part], walk)
         for top in range(0, walk.out[0], rows):
             at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
-            block = windows[at]
-            if not trivial:
-                block = copied(block, buffer, x.shape[2:], walk)
+            block = copied(windows[at], buffer, x.shape[2:], walk)
             matrix = block.reshape(height, part.stop - start, -1)
             yield part, slice(top * row, top * row + matrix.shape[2]), matrix
 

@@ -1,7 +1,6 @@
 """The operations behind max pooling: maxima of windows, and their indices.
 
-They are operations for speed: along one dimension after the other, a loop over the few offsets in
-a window handles all windows at once.
+They are operations for speed; ``maxima.py`` finds the maxima.
 As in PyTorch, 1d pooling is 2d pooling with a first dimension of length 1.
 """
 
@@ -10,7 +9,6 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,99 +18,32 @@ from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import threads
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial
+from tinynet.nn.functional.pooling import maxima
 from tinynet.nn.functional.pooling.windows import (
-    Index,
     Options,
-    Taps,
     Windows,
     adaptive,
     check_gradient,
     sliding,
 )
 
-# ---- max pooling 2x2 ----------------------------------------------------------------------------
-# Max pooling of windows of 2 by 2 with a stride of 2, which most networks use.
-#
-# The position of a maximum is its offset in the window, stored in one byte. A plane is processed as
-# one run of elements, since numpy's overhead per row would exceed the work on its few elements.
+# ---- windows of 2 by 2 --------------------------------------------------------------------------
+# The position of a maximum in the windows that most networks use is saved in one byte.
+
+RANKS = (2, 3)
+_HALVES = Options((2, 2), (2, 2), (0, 0), (1, 1), False)
+_ADDED = 1 << 16  # elements of the gradient per block, where elements are added at indices
 
 
-_PART = 1 << 17  # elements of the input per block
-_ADDED = 1 << 16  # and of the gradient, where elements are added at indices
-_LONG = 64  # elements of a single window from which argmax is faster
-
-
-def _planes_at_once(planes: int, size: int) -> int:
-    return max(1, min(planes, _PART // max(1, size)))
-
-
-def _by_planes(work: Callable[[slice], None], planes: int, size: int) -> None:
-    """Call a function with slices of the planes."""
-    if 0 < planes * size <= _PART:
-        work(slice(planes))
-    else:
-        threads.in_turn(work, threads.slices(planes, _planes_at_once(planes, size)))
-
-
-def _planes(x: Array) -> tuple[Array, Array]:
-    """Return the planes, cropped to whole windows and flat, and memory for the maxima."""
-    height, width = x.shape[-2] // 2, x.shape[-1] // 2
-    cropped = np.ascontiguousarray(x[..., : 2 * height, : 2 * width])
-    best = np.empty((math.prod(x.shape[:-2]), height, width), x.dtype)
-    return cropped.reshape(len(best), 4 * height * width), best
-
-
-def maxima(x: Array) -> Array:
-    """Return the maximum of each window, ``[..., height // 2, width // 2]``."""
-    planes, best = _planes(x)
-
-    def work(part: slice) -> None:
-        flat, width = planes[part].reshape(-1), best.shape[2]
-        pairs = np.maximum(flat[::2], flat[1::2])
-        rows = np.empty_like(pairs)  # starting at every row; every second one is used
-        np.maximum(pairs[:-width], pairs[width:], out=rows[:-width])
-        best[part] = rows.reshape(-1, best.shape[1], 2, width)[:, :, 0]
-
-    _by_planes(work, *planes.shape)
-    return best.reshape(*x.shape[:-2], *best.shape[1:])
-
-
-def peaks(x: Array) -> tuple[Array, Array]:
-    """Return the maximum of each window and the offset of its first occurrence, row by row.
-
-    In a window with NaNs, the last NaN is the maximum, as in PyTorch.
-    """
+def peaks_2x2(x: Array) -> tuple[Array, Array]:
+    """Return the maximum of each window and its position there, row by row."""
     if numba_kernels.takes(x):
         return _compiled_peaks(x)
-    planes, best = _planes(x)
-    offsets = np.empty(best.shape, np.uint8)
-
-    def work(part: slice) -> None:
-        flat, width = planes[part].reshape(-1), best.shape[2]
-        left, right = (np.ascontiguousarray(flat[i::2]) for i in range(2))
-        is_right = np.greater(right, left).view(np.uint8)
-        np.maximum(left, right, out=left)
-        above, below, codes = left[:-width], left[width:], np.empty_like(is_right)
-        is_below = np.greater(below, above).view(np.uint8)
-        np.maximum(above, below, out=right[:-width])
-        code = np.bitwise_xor(is_right[:-width], is_right[width:], out=codes[:-width])
-        code &= is_below  # the column of the maximum, from the row that has it
-        code ^= is_right[:-width]
-        code |= np.add(is_below, is_below, out=is_below)
-        shape = -1, best.shape[1], 2, width
-        best[part], offsets[part] = (a.reshape(shape)[:, :, 0] for a in (right, codes))
-
-    _by_planes(work, *planes.shape)
-    if best.size and best.dtype.kind == "f" and np.isnan(best.min()):
-        windows = planes.reshape(len(best), best.shape[1], 2, best.shape[2], 2)
-        for offset in range(4):
-            offsets[np.isnan(windows[:, :, offset // 2, :, offset % 2])] = offset
-    shape = *x.shape[:-2], *best.shape[1:]
-    return best.reshape(shape), offsets.reshape(shape)
+    return maxima.ranked_peaks(x, sliding("max_pool2d", x.shape[-3:], _HALVES))
 
 
 def _compiled_peaks(x: Array) -> tuple[Array, Array]:
-    """Do what ``peaks`` does, by a kernel."""
+    """Do what ``peaks_2x2`` does, by a kernel."""
     shape = *x.shape[:-2], x.shape[-2] // 2, x.shape[-1] // 2
     best, offsets = np.empty(shape, np.float32), np.empty(shape, np.uint8)
     count = math.prod(shape[:-2])
@@ -151,153 +82,15 @@ def scatter(g: Array, offsets: Array, sizes: Ints) -> Array:
         numba_kernels.images.max_pool_slope(g, offsets, made)
         return made.reshape(count, math.prod(sizes))
     planes = np.zeros((count, math.prod(sizes)), g.dtype)
-    corners = _corners(_planes_at_once(*planes.shape), *g.shape[1:], sizes)
+    corners = _corners(maxima.at_once(*planes.shape), *g.shape[1:], sizes)
 
     def work(part: slice) -> None:
         indices = _steps(offsets[part], sizes[1])
         indices += corners[: len(indices)]
         planes[part].reshape(-1)[indices.reshape(-1)] = g[part].reshape(-1)
 
-    _by_planes(work, *planes.shape)
+    maxima.by_planes(work, *planes.shape)
     return planes
-
-
-# ---- max pooling ops ----------------------------------------------------------------------------
-
-
-RANKS = (2, 3)
-
-# ---- maxima -------------------------------------------------------------------------------------
-
-
-def _maxima(x: Array, windows: Windows) -> Array:
-    """Return the maximum of each window, along one dimension after the other."""
-    if windows.is_2x2:
-        return maxima(x)
-    if windows.large and max(windows.outputs) == 1 and len(windows.offsets) >= _LONG:
-        return _peaks_by_window(x, windows)[0]
-    planes, best = _folded(x, windows)
-
-    def work(part: slice) -> None:
-        made = planes[part]
-        for d, taps in enumerate(windows.taps):
-            made = _maxima_along(made, 1 + d, windows.outputs[d], taps)
-        best[part] = made
-
-    _by_planes(work, len(planes), math.prod(planes.shape[1:]))
-    return best.reshape(*x.shape[: x.ndim - len(windows.outputs)], *windows.outputs)
-
-
-def _folded(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Return an array with one dimension of planes, and memory for the maxima."""
-    rank = len(windows.outputs)
-    planes = x.reshape(math.prod(x.shape[: x.ndim - rank]), *spatial(x.shape, rank))
-    return planes, np.empty((len(planes), *windows.outputs), x.dtype)
-
-
-def _maxima_along(x: Array, axis: int, count: int, taps: Taps) -> Array:
-    if len(taps) == 1 and x.shape[axis] == count:
-        return x
-    best, rest = _begun(x, axis, count, taps)
-    for target, source in rest:
-        np.maximum(best[target], x[source], out=best[target])
-    return best
-
-
-def _begun(x: Array, axis: int, count: int, taps: Taps) -> tuple[Array, list[tuple[Index, Index]]]:
-    """Return the elements at the first tap, and the others as indices.
-
-    If a window has no element there, return the lowest value of the dtype, and all taps.
-    """
-    at: Index = (slice(None),) * axis
-    steps = [((*at, target), (*at, source)) for target, source in taps]
-    if taps and taps[0][0] == slice(0, count):
-        return np.array(x[steps[0][1]]), steps[1:]
-    lowest = -np.inf if x.dtype.kind == "f" else x.dtype.kind != "b" and np.iinfo(x.dtype).min
-    return np.full((*x.shape[:axis], count, *x.shape[axis + 1 :]), lowest, x.dtype), steps
-
-
-def _peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Return the maximum of each window, and the index of its first occurrence in the plane."""
-    if windows.is_2x2:
-        best, offsets = peaks(x)
-        return best, plane_indices(offsets, x.shape[-2:])
-    if windows.large:
-        return _peaks_by_window(x, windows)
-    planes, best = _folded(x, windows)
-    indices = np.empty(best.shape, np.int64)
-    last = math.prod(map(len, windows.taps)) - 1
-
-    def work(part: slice) -> None:
-        block = planes[part]
-        made, ranks = _ranked(block, windows, -1)
-        if made.dtype.kind == "f" and made.size and np.isnan(made.min()):  # the last NaN wins
-            are_nan, offsets = _ranked(np.isnan(block), windows, 1)
-            ranks = np.where(are_nan, ranks.dtype.type(last) - offsets, ranks)
-        best[part], indices[part] = made, windows.indices(ranks)
-
-    _by_planes(work, len(planes), math.prod(planes.shape[1:]))
-    shape = *x.shape[: x.ndim - len(windows.outputs)], *windows.outputs
-    return best.reshape(shape), indices.reshape(shape)
-
-
-def _ranked(x: Array, windows: Windows, order: int) -> tuple[Array, Array]:
-    """Return the maximum of each window, and the highest rank of an offset that has it.
-
-    The rank of an offset in the window is its number, counted from the last one for an ``order`` of
-    -1: the first of equal elements then has the highest rank.
-    """
-    ranks: Array | None = None
-    for d, numbers in windows.ranks:
-        taps = windows.taps[d]
-        if len(taps) > 1 or x.shape[1 + d] != windows.outputs[d]:
-            at = 1 + d, windows.outputs[d], taps[::order]
-            x, ranks = _ranked_along(x, ranks, numbers, at, not windows.dense)
-    return x, np.zeros(x.shape, windows.ranks[0][1].dtype) if ranks is None else ranks
-
-
-def _ranked_along(
-    x: Array, ranks: Array | None, numbers: Array, at: tuple[int, int, Taps], forward: bool
-) -> tuple[Array, Array]:
-    """Return maxima along one dimension, and their ranks: ``numbers`` plus those so far.
-
-    ``forward``: the ranks so far are of dimensions before this one, and larger.
-    """
-    best, rest = _begun(x, *at)
-    found = np.zeros(best.shape, numbers.dtype) if ranks is None else _begun(ranks, *at)[0]
-    for (target, source), number in zip(rest, numbers[len(numbers) - len(rest) :], strict=True):
-        part, top, code = x[source], best[target], found[target]
-        wins = np.greater_equal(part, top).view(np.uint8)
-        if ranks is None:
-            rank = np.multiply(wins, number, dtype=numbers.dtype)
-        else:
-            rank = ranks[source] + number
-            rank *= wins
-            if forward:  # otherwise, a later rank is higher
-                code *= np.greater_equal(top, part).view(np.uint8)
-        np.maximum(code, rank, out=code)
-        np.maximum(top, part, out=top)
-    return best, found
-
-
-def _peaks_by_window(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Compute ``_peaks`` window by window, for few large windows."""
-    rank = len(windows.outputs)
-    lead, sizes = x.shape[: x.ndim - rank], spatial(x.shape, rank)
-    values = np.empty((*lead, *windows.outputs), x.dtype)
-    indices = np.empty(values.shape, np.int64)
-    plane = np.arange(math.prod(sizes)).reshape(sizes)
-    for output in np.ndindex(*windows.outputs):
-        span: Any = windows.span(output)
-        part = x[(..., *span)].reshape(*lead, plane[span].size)
-        chosen = np.argmax(part, -1, keepdims=True)
-        if np.isnan(part.sum()):  # the last NaN wins
-            nans = np.isnan(part)
-            last = nans.shape[-1] - 1 - np.argmax(nans[..., ::-1], -1, keepdims=True)
-            chosen = np.where(nans.any(-1, keepdims=True), last, chosen)
-        values[(..., *output)] = np.take_along_axis(part, chosen, -1)[..., 0]
-        indices[(..., *output)] = plane[span].reshape(-1)[chosen[..., 0]]
-    return values, indices
 
 
 # ---- the operations -----------------------------------------------------------------------------
@@ -313,7 +106,7 @@ def _windows(input: Array, options: Options) -> Windows:
 
 def max_pool(input: Array, /, options: Options) -> tuple[Array, Array]:
     """Return the maximum of each window, and its index in the plane."""
-    return _peaks(input, _windows(input, options))
+    return maxima.peaks(input, _windows(input, options))
 
 
 def is_pool_2x2(input: Array, options: Options) -> bool:
@@ -328,18 +121,18 @@ def is_pool_2x2(input: Array, options: Options) -> bool:
 @operation(order="as_image")
 def max_pool_values(input: Array, /, options: Options) -> Array:
     """Return the maximum of each window, if neither gradients nor indices are needed."""
-    return _maxima(input, _windows(input, options))
+    return maxima.maxima(input, _windows(input, options))
 
 
 @operation(node="MaxPool2DWithIndicesBackward0", outputs=("values", "offsets"), order="as_image")
 def max_pool_2x2(input: Array, /) -> tuple[Array, Array]:
     """Return the maximum of each window of 2 by 2, and its offset in the window, in one byte."""
-    return peaks(input)
+    return peaks_2x2(input)
 
 
 def adaptive_max_pool(input: Array, /, output_size: Ints) -> tuple[Array, Array]:
     """Return the maximum of each of ``output_size`` parts, and its index in the plane."""
-    return _peaks(input, adaptive(spatial(input.shape, len(output_size)), output_size))
+    return maxima.peaks(input, adaptive(spatial(input.shape, len(output_size)), output_size))
 
 
 def fractional_max_pool(

@@ -20,8 +20,7 @@ from tinynet.ops.arguments import is_whole
 
 COUNTS = {1: "one", 2: "two", 3: "three"}
 CACHED = 256  # windows
-_LARGE = 256  # elements
-Slices = tuple[slice, ...]
+_LONG = 16  # elements of a window
 Taps = tuple[tuple[slice, Any], ...]  # outputs, and a slice of elements or their indices
 Index = tuple[Any, ...]
 
@@ -46,94 +45,167 @@ class Windows:
     """The windows of a pooling.
 
     Attributes:
+        sizes: those of a plane.
         outputs: the number of windows along each dimension.
         taps: for each dimension and offset in a window, the outputs that have an element there, and
             these elements.
-        corners: the flat index in the plane of the first element of each window.
-        offsets: the difference in flat index from the first element to each other element, from the
-            last one.
-        places: if the windows are not evenly spaced, for each of them what ``offsets`` is for all.
-        inside: whether no window extends past the edge.
-        disjoint: whether no element is in two windows.
-        is_2x2: whether the windows are 2 by 2, with a stride of 2 and without padding.
-        large: whether processing windows one by one is fastest.
+        steps: the distance between windows along each dimension, if it is the same for all.
+        starts: then for each dimension the elements of its first window.
     """
 
+    sizes: Ints
     outputs: Ints
     taps: tuple[Taps, ...]
-    corners: Array
-    offsets: Array
-    places: Array | None = None
-    inside: bool = True
-    disjoint: bool = False
-    is_2x2: bool = False
-    large: bool = False
+    steps: Ints = ()
+    starts: tuple[Ints, ...] = ()
+
+    @classmethod
+    def even(cls, sizes: Ints, outputs: Ints, taps: list[Taps]) -> Windows:
+        """Return windows of equal length that are evenly spaced."""
+        steps = tuple(one[0][1].step for one in taps)
+        starts = tuple(
+            tuple(source.start - target.start * step for target, source in one)
+            for one, step in zip(taps, steps, strict=True)
+        )
+        return cls(sizes, outputs, tuple(taps), steps, starts)
 
     @cached_property
-    def dense(self) -> bool:
-        """Whether the windows are one step apart in the last dimension."""
-        sources = [source for _, source in self.taps[-1]]  # none, if there are no windows
-        return all(isinstance(source, slice) and source.step == 1 for source in sources)
+    def length(self) -> int:
+        """The number of elements of a window."""
+        return math.prod(map(len, self.taps))
 
     @cached_property
-    def ranks(self) -> list[tuple[int, Array]]:
-        """The dimensions in the order to combine them, and what their offsets add to a rank."""
-        lengths = [len(taps) for taps in self.taps]
-        smallest = np.min_scalar_type(max(0, math.prod(lengths) - 1))
-        steps = [math.prod(lengths[d + 1 :]) for d in range(len(lengths))]
-        found = [
-            (d, (np.arange(length) * steps[d]).astype(smallest)) for d, length in enumerate(lengths)
-        ]
-        return found[::-1] if self.dense else found
+    def count(self) -> int:
+        """The number of windows."""
+        return math.prod(self.outputs)
 
-    def span(self, output: Ints) -> Slices:
-        """Return the elements of one window, if no window extends past the edge."""
-        spans = []
-        for taps, i in zip(self.taps, output, strict=True):
-            first, second, last = (_element(taps[k][1], i) for k in (0, min(1, len(taps) - 1), -1))
-            spans.append(slice(first, last + 1, max(1, second - first)))
-        return tuple(spans)
+    @cached_property
+    def inside(self) -> bool:
+        """Whether no window extends past the edge."""
+        pairs = zip(self.taps, self.outputs, strict=True)
+        return all(tap[0] == slice(0, count) for taps, count in pairs for tap in taps)
 
-    def indices(self, ranks: Array) -> Array:
-        """Return the flat index in the plane of an element of each window.
+    @cached_property
+    def disjoint(self) -> bool:
+        """Whether no element is in two windows."""
+        pairs = zip(self.starts, self.steps, strict=True)
+        return bool(self.steps) and all(start[-1] - start[0] < step for start, step in pairs)
 
-        Args:
-            ranks: ``[planes, *outputs]``, the offset of the element, counted from the last one.
+    @cached_property
+    def is_2x2(self) -> bool:
+        """Whether the windows are 2 by 2, with a stride of 2 and without padding."""
+        return self.inside and self.steps == (2, 2) and self.starts == ((0, 1),) * 2
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether copies of the windows take less time than passes over the planes."""
+        large = self.length >= _LONG and self.length * self.count <= 2 * math.prod(self.sizes)
+        return large or not self.steps
+
+    @cached_property
+    def flat(self) -> FlatPlanes:
+        """How to find the maxima of evenly spaced windows in planes that are runs of elements."""
+        return FlatPlanes(self)
+
+    @cached_property
+    def room(self) -> int:
+        """The number of elements in memory for one plane."""
+        return self.length * self.count if self.apart else math.prod(self.flat.frame)
+
+    @cached_property
+    def corners(self) -> Array:
+        """The flat index in the plane of the first element of each window."""
+        found = np.zeros((), np.int64)
+        for n, count, step, start in zip(
+            self.sizes, self.outputs, self.steps, self.starts, strict=True
+        ):
+            found = found[..., None] * n + (start[0] + np.arange(count) * step)
+        return found
+
+    @cached_property
+    def offsets(self) -> Array:
+        """The difference in flat index from the first element of a window to each other element."""
+        found = np.zeros((), np.int64)
+        for n, start in zip(self.sizes, self.starts, strict=True):
+            found = found[..., None] * n + (np.array(start) - start[0])
+        return found.reshape(-1)
+
+    @cached_property
+    def elements(self) -> Array:
+        """The flat index in the plane of each element of each window, ``[count, length]``.
+
+        In the place of elements past the edge stands the next one inside.
         """
-        if self.places is not None:
-            first = np.arange(len(self.places)).reshape(self.outputs) * self.places.shape[1]
-            return np.take(self.places.reshape(-1), ranks + first)
-        indices = np.take(self.offsets, ranks)
-        indices += self.corners
-        return indices
+        found = np.zeros((1, 1), np.int64)
+        for n, m, taps in zip(self.sizes, self.outputs, self.taps, strict=True):
+            along = np.full((m, len(taps)), -1)
+            for k, (target, source) in enumerate(taps):
+                along[target, k] = np.arange(n)[source]
+            last = along.max(1, keepdims=True)
+            along[along < 0] = n
+            along = np.minimum.accumulate(along[:, ::-1], 1)[:, ::-1]
+            grid = found[:, None, :, None] * n + np.minimum(along, last)[None, :, None, :]
+            found = grid.reshape(len(found) * m, found.shape[1] * len(taps))
+        return found
+
+    @cached_property
+    def first(self) -> Array:
+        """The position of each window in ``elements``, of the shape of the outputs."""
+        return np.arange(self.count).reshape(self.outputs) * self.length
 
 
-def _element(source: Any, output: int) -> int:
-    if isinstance(source, slice):
-        return int(source.start + output * source.step)
-    return int(source[output])
+class FlatPlanes:
+    """Planes as runs of elements: where each dimension of a window is in such a run.
 
+    Attributes:
+        frame: the sizes of a plane with the padding, in whole steps along the last dimension.
+        target: where the plane is in the frame, and ``source`` the part of the plane that is there;
+            None if the frame is the plane.
+        stages: for each dimension, from the last one, the distances of the elements of a window
+            from the first, those between windows, and the number of ranks before this dimension.
+        size: the number of elements of a plane after the first stage.
+        shape: its dimensions then.
+        inside: the windows among them.
+        dtype: of the position of an element in a window.
+    """
 
-def _is_large(outputs: Ints, taps: list[Taps]) -> bool:
-    return math.prod(map(len, taps)) >= _LARGE or {*outputs} == {1}
-
-
-def _even(sizes: Ints, outputs: Ints, taps: list[Taps]) -> Windows:
-    """Return windows of equal length that are evenly spaced."""
-    inside = all(
-        tap[0] == slice(0, count) for one, count in zip(taps, outputs, strict=True) for tap in one
-    )
-    corners, offsets = np.zeros((), np.int64), np.zeros((), np.int64)
-    disjoint = True
-    for n, count, one in zip(sizes, outputs, taps, strict=True):
-        step = one[0][1].step
-        starts = np.array([source.start - target.start * step for target, source in one])
-        corners = corners[..., None] * n + (starts[0] + np.arange(count) * step)
-        offsets = offsets[..., None] * n + (starts - starts[0])
-        disjoint &= bool(starts[-1] - starts[0] < step)
-    is_2x2 = inside and [(t[0][1].step, *(s.start for _, s in t)) for t in taps] == [(2, 0, 1)] * 2
-    rest = (None, inside, disjoint, is_2x2, inside and _is_large(outputs, taps))
-    return Windows(outputs, tuple(taps), corners, offsets.reshape(-1)[::-1], *rest)
+    def __init__(self, windows: Windows):
+        starts, (*front, step) = windows.starts, windows.steps
+        dims = [*zip(windows.sizes, windows.outputs, (*front, step), starts, strict=True)]
+        frame = []
+        for d, (n, count, stride, start) in enumerate(dims):
+            needed, unit = (count - 1) * stride + start[-1] - start[0] + 1, stride
+            if d < len(front):
+                unit = 1
+            is_whole = start[0] == 0 and n >= needed and n % unit == 0
+            frame.append(n if is_whole else -(-needed // unit) * unit)
+        self.frame = tuple(frame)
+        self.target: Index | None = None
+        if self.frame != windows.sizes or any(start[0] for start in starts):
+            spans = [
+                slice(-start[0], min(n - start[0], f))
+                for (n, _, _, start), f in zip(dims, frame, strict=True)
+            ]
+            self.target = (slice(None), *spans)
+            self.source: Index = (slice(None), *(slice(s.stop - s.start) for s in spans))
+        self.shape = *self.frame[:-1], self.frame[-1] // step
+        self.size = math.prod(self.shape)
+        self.inside: Index = (
+            slice(None),
+            *(
+                slice(0, (count - 1) * s + 1, s)
+                for count, s in zip(windows.outputs, (*front, 1), strict=True)
+            ),
+        )
+        self.dtype = np.min_scalar_type(windows.length - 1)
+        self.stages: list[tuple[list[int], int, int]] = []
+        numbers = 1
+        for d in range(len(front), -1, -1):
+            unit = math.prod(self.shape[d + 1 :])
+            shifts = [unit * (k - starts[d][0]) for k in starts[d]]
+            if len(shifts) > 1 or step > 1:
+                self.stages.append((shifts, step, numbers))
+            numbers, step = numbers * len(shifts), 1
 
 
 # ---- windows of equal length --------------------------------------------------------------------
@@ -184,7 +256,7 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
                 f"{title}: each window must see an element. Got one that lies in the padding, with "
                 f"{options} for an input of shape {list(shape)}."
             )
-    return _even(spatial(shape, rank), outputs, taps)
+    return Windows.even(spatial(shape, rank), outputs, taps)
 
 
 @lru_cache(maxsize=CACHED)
@@ -217,14 +289,8 @@ def adaptive(sizes: Ints, outputs: Ints) -> Windows:
     parts = [_parts(n, m) for n, m in zip(sizes, outputs, strict=True)]
     taps = [_taps_of_parts(n, *one) for n, one in zip(sizes, parts, strict=True)]
     if 0 not in outputs and all(isinstance(at, slice) for one in taps for _, at in one):
-        return _even(sizes, outputs, taps)
-    corners, places = (np.zeros((1, 1), np.int64) for _ in range(2))
-    for n, m, one in zip(sizes, outputs, taps, strict=True):
-        along = np.array([np.arange(n)[source] for _, source in one[::-1]]).reshape(len(one), m).T
-        grid = places[:, None, :, None] * n + along[None, :, None, :]
-        places = grid.reshape(len(places) * m, places.shape[1] * len(one))
-    large = _is_large(outputs, taps)
-    return Windows(outputs, tuple(taps), corners, corners, places, large=large)
+        return Windows.even(sizes, outputs, taps)
+    return Windows(sizes, outputs, tuple(taps))
 
 
 def _taps_of_parts(n: int, starts: Array, stops: Array) -> Taps:

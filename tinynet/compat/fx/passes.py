@@ -1,28 +1,34 @@
-"""``torch.fx.experimental.optimization``: batch norms folded into the layers before them."""
+"""Passes over graphs: fusion of batch norms, shapes."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from tinynet.compat.fusion import fuse_conv_bn_eval
 from tinynet.compat.fx._symbolic_trace import Tracer, symbolic_trace
 from tinynet.compat.fx.graph import Graph
 from tinynet.compat.fx.graph_module import GraphModule
-from tinynet.compat.fx.node import Argument, Node
+from tinynet.compat.fx.interpreter import Interpreter
+from tinynet.compat.fx.node import Argument, Node, map_aggregate
+from tinynet.core.layouts import channels_last, contiguous_format
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.convolution.conv import Conv1d, Conv2d, Conv3d
 from tinynet.nn.layers.dropout import Dropout
 from tinynet.nn.layers.normalization.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 
 __all__ = [
-    "matches_module_pattern",
-    "replace_node_module",
-    "fuse",
-    "remove_dropout",
+    "ShapeProp",
+    "TensorMetadata",
     "extract_subgraph",
+    "fuse",
+    "matches_module_pattern",
+    "remove_dropout",
+    "replace_node_module",
 ]
+
 
 _PATTERNS = [(Conv1d, BatchNorm1d), (Conv2d, BatchNorm2d), (Conv3d, BatchNorm3d)]
 
@@ -65,7 +71,7 @@ def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module
         no_trace: the model is a traced module.
 
     Example:
-        >>> from tinynet.compat.fx.passes.fusion import fuse
+        >>> from tinynet.compat.fx.passes import fuse
         >>> net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2)).eval()
         >>> [node.target for node in fuse(net).graph.nodes]
         ['input', '0', 'output']
@@ -119,3 +125,72 @@ def extract_subgraph(
     graph.output(result)
     graph.lint()
     return GraphModule(orig_module, graph)
+
+
+class TensorMetadata(NamedTuple):
+    """What is known of a tensor without its values."""
+
+    shape: Any
+    dtype: Any
+    requires_grad: bool
+    stride: tuple[int, ...]
+    memory_format: Any
+    is_quantized: bool
+    qparams: dict[str, Any]
+
+
+def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
+    """Return what is known of a tensor without its values."""
+    formats = (contiguous_format, channels_last) if include_contiguity else ()
+    order = next(
+        (f for f in formats if (f is contiguous_format or result.dim() == 4) and _is(result, f)),
+        None,
+    )
+    stride = tuple(result.stride())
+    return TensorMetadata(
+        result.shape, result.dtype, result.requires_grad, stride, order, False, {}
+    )
+
+
+def _is(x: Tensor, order: Any) -> bool:
+    return bool(x.is_contiguous(memory_format=order))
+
+
+class ShapeProp(Interpreter):
+    """Runs a graph and writes ``tensor_meta`` and ``type`` into the ``meta`` of its nodes.
+
+    Args:
+        gm: the module.
+        fake_mode: not supported.
+
+    Example:
+        >>> from tinynet.compat import fx
+        >>> from tinynet.compat.fx.passes import ShapeProp
+        >>> traced = fx.symbolic_trace(nn.Sequential(nn.Linear(3, 2)))
+        >>> _ = ShapeProp(traced).propagate(tn.ones(5, 3))
+        >>> [tuple(node.meta["tensor_meta"].shape) for node in traced.graph.nodes]
+        [(5, 3), (5, 2), (5, 2)]
+    """
+
+    def __init__(self, gm: Any, fake_mode: None = None) -> None:
+        super().__init__(gm)
+
+    def run_node(self, n: Node) -> Any:
+        """Return the value of a node, and write what is known of it."""
+        result = super().run_node(n)
+        found = False
+
+        def known(x: Any) -> Any:
+            nonlocal found
+            found = found or isinstance(x, Tensor)
+            return _extract_tensor_metadata(x) if isinstance(x, Tensor) else x
+
+        meta = map_aggregate(result, known)
+        if found:
+            n.meta["tensor_meta"] = meta
+        n.meta["type"] = type(result)
+        return result
+
+    def propagate(self, *args: Any) -> Any:
+        """Run the graph with arguments and return its result."""
+        return self.run(*args)

@@ -1,17 +1,23 @@
-"""The map from PyTorch's import paths to tinynet's modules, and the paths without a counterpart.
+"""PyTorch's import paths: the map to tinynet's modules, and the paths under tinynet's own name.
 
 ``PATHS`` lists the modules of tinynet that provide the names of a PyTorch path: a single module is
-used directly; several are merged, and the first one takes precedence. ``LEFT_OUT`` gives the
-reasons for missing paths, ``NAMES`` for other missing names.
+used directly; several are merged, and the first one takes precedence. ``import torch.x`` finds them
+under ``tinynet.as_torch``, and ``import tinynet.x`` in programs whose ``torch`` became ``tinynet``.
 """
 
 from __future__ import annotations
 
-import re
+import sys
+from functools import partial
+from importlib import import_module
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec
 from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any
 
 from tinynet import optim
-from tinynet.as_torch import companions
+from tinynet.base import lazy
 
 _DISTRIBUTIONS = """
     bernoulli beta binomial categorical cauchy chi2 continuous_bernoulli dirichlet distribution
@@ -24,16 +30,13 @@ _DISTRIBUTIONS = """
 """.split()
 _SAME = """
     amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
-    fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn
-    backends.mps backends.openmp backends.opt_einsum cuda distributions func masked nn
-    nn.init nn.modules.batchnorm nn.modules.dropout nn.modules.instancenorm nn.modules.lazy
-    nn.modules.module nn.modules.normalization nn.modules.utils nn.parallel
-    nn.parallel.data_parallel nn.parallel.distributed nn.parameter
-    nn.utils nn.utils.clip_grad nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune
-    nn.utils.parametrize nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler
-    signal signal.windows utils utils.backcompat utils.checkpoint utils.data
-    utils.data.dataset utils.data.distributed utils.data.sampler utils.hooks utils.tensorboard
-    utils.tensorboard.summary
+    fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps
+    backends.openmp backends.opt_einsum cuda distributions func masked nn nn.init
+    nn.modules.module nn.modules.utils nn.parallel nn.parallel.data_parallel
+    nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
+    nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
+    nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
+    utils.checkpoint utils.data utils.tensorboard
 """.split()
 _QUANTIZATION = "fake_quantize fuse_modules observer qconfig quantize stubs".split()
 _QUANTIZED_LAYERS = """
@@ -41,28 +44,28 @@ _QUANTIZED_LAYERS = """
     quantized quantized.dynamic quantized.modules
 """.split()
 _FX = """
-    _symbolic_trace graph graph_module immutable_collections interpreter node passes
-    passes.shape_prop proxy subgraph_rewriter
+    _symbolic_trace graph graph_module immutable_collections interpreter node passes proxy
+    subgraph_rewriter
 """.split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     "functorch": "func.functorch",
     **{f"torch.{path}": path for path in (*_SAME, *_OPTIMIZERS)},
     **{f"torch.distributions.{name}": "distributions" for name in _DISTRIBUTIONS},
-    **{f"torch.quantization.{name}": "compat.quantized.quantization" for name in _QUANTIZATION},
-    **{f"torch.ao.quantization.{name}": "compat.quantized.quantization" for name in _QUANTIZATION},
-    **{f"torch.nn.{name}": "compat.quantized.modules" for name in _QUANTIZED_LAYERS},
-    **{f"torch.ao.nn.{name}": "compat.quantized.modules" for name in _QUANTIZED_LAYERS},
+    **{f"torch.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
+    **{f"torch.ao.quantization.{name}": "compat.quantization" for name in _QUANTIZATION},
+    **{f"torch.nn.{name}": "compat.quantization" for name in _QUANTIZED_LAYERS},
+    **{f"torch.ao.nn.{name}": "compat.quantization" for name in _QUANTIZED_LAYERS},
     "torch": "compat.root .",
     "torch._VF": "compat.root .",
     "torch.accelerator": "compat.accelerator",
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",
-    "torch.ao": "compat.quantized.quantization",
-    "torch.ao.nn": "compat.quantized.modules",
-    "torch.ao.quantization": "compat.quantized.quantization",
+    "torch.ao": "compat.quantization",
+    "torch.ao.nn": "compat.quantization",
+    "torch.ao.quantization": "compat.quantization",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
-    "torch.autograd.functional": "autograd.functional autograd.jacobian_helpers",
+    "torch.autograd.functional": "autograd.functional",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
     "torch.autograd.profiler": "compat.profiler",
     "torch.compiler": "compiler",
@@ -111,21 +114,22 @@ PATHS: dict[str, str] = {
     "torch.distributions.transforms": "distributions.transforms distributions.transform",
     "torch.distributions.utils": "distributions.utils",
     "torch.functional": "ops",
-    "torch.futures": "compat.futures",
+    "torch.futures": "compat.processes",
     **{f"torch.fx.{name}": f"compat.fx.{name}" for name in _FX},
     "torch.fx": "compat.fx",
     "torch.fx.experimental": "compat.fx.passes",
-    "torch.fx.experimental.optimization": "compat.fx.passes.fusion",
+    "torch.fx.experimental.optimization": "compat.fx.passes",
+    "torch.fx.passes.shape_prop": "compat.fx.passes",
     "torch.fx.experimental.proxy_tensor": "compat.refusal",
     "torch.hub": "compat.hub",
     "torch.jit": "compat.jit",
     "torch.jit.annotations": "compat.jit compat.internals",
     "torch.library": "compat.library",
     "torch.linalg": "ops.linalg",
-    "torch.multiprocessing": "as_torch.processes compat.multiprocessing",
-    "torch.multiprocessing.pool": "compat.multiprocessing",
-    "torch.multiprocessing.queue": "compat.multiprocessing",
-    "torch.multiprocessing.spawn": "as_torch.processes compat.multiprocessing",
+    "torch.multiprocessing": "as_torch.processes compat.processes",
+    "torch.multiprocessing.pool": "compat.processes",
+    "torch.multiprocessing.queue": "compat.processes",
+    "torch.multiprocessing.spawn": "as_torch.processes compat.processes",
     "torch.nested": "compat.refusal",
     "torch.nn.attention": "compat.attention",
     "torch.nn.attention.flex_attention": "compat.attention",
@@ -136,17 +140,24 @@ PATHS: dict[str, str] = {
         "nn.layers.activation.piecewise nn.layers.activation.smooth nn.layers.attention.multihead"
     ),
     "torch.nn.modules.adaptive": "nn.layers.losses.likelihood",
+    "torch.nn.modules.batchnorm": "nn.layers.normalization.batchnorm nn.layers.normalization.lazy",
     "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
     "torch.nn.modules.conv": "nn.layers.convolution.conv nn.layers.convolution.lazy",
     "torch.nn.modules.distance": "nn.layers.distance",
+    "torch.nn.modules.dropout": "nn.layers.dropout",
     "torch.nn.modules.flatten": "nn.layers.flatten",
     "torch.nn.modules.fold": "nn.layers.convolution.fold",
+    "torch.nn.modules.instancenorm": (
+        "nn.layers.normalization.batchnorm nn.layers.normalization.lazy"
+    ),
+    "torch.nn.modules.lazy": "nn.base.lazy",
     "torch.nn.modules.linear": "nn.layers.linear nn.layers.attention.multihead",
     "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.likelihood",
     "torch.nn.modules.loss": (
         "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin"
     ),
+    "torch.nn.modules.normalization": "nn.layers.normalization.normalization",
     "torch.nn.modules.padding": "nn.layers.images.padding",
     "torch.nn.modules.pixelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.pooling": "nn.layers.pooling.windows nn.layers.pooling.adaptive",
@@ -169,8 +180,10 @@ PATHS: dict[str, str] = {
     "torch.onnx.errors": "onnx.errors",
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
-    "torch.quantization": "compat.quantized.quantization",
-    "torch.serialization": "serialization compat.types",
+    "torch.quantization": "compat.quantization",
+    "torch.serialization": (
+        "exchange.serialization exchange.pytorch exchange.safe_globals compat.types"
+    ),
     "torch.signal.windows.windows": "signal.windows",
     "torch.profiler": "compat.profiler",
     "torch.profiler.profiler": "compat.profiler",
@@ -184,10 +197,18 @@ PATHS: dict[str, str] = {
     "torch.utils.benchmark": "compat.utilities.benchmark",
     "torch.utils.collect_env": "compat.utilities.collect_env",
     "torch.utils.cpp_extension": "compat.utilities.cpp_extension",
-    "torch.utils.data.dataloader": "utils.data.dataloader utils.data compat.types",
+    "torch.utils.data.dataloader": (
+        "data.loading.collate data.loading.loader data.loading.passes "
+        "data.loading.worker utils.data compat.types"
+    ),
+    "torch.utils.data.dataset": "data.dataset data.stack data.subset",
+    "torch.utils.data.distributed": "data.loading.sampler",
+    "torch.utils.data.sampler": "data.loading.sampler",
     "torch.utils.dlpack": "compat.utilities.dlpack",
+    "torch.utils.hooks": "core.graph.node",
     "torch.utils.model_zoo": "compat.hub",
     "torch.utils.tensorboard._pytorch_graph": "board.pytorch_graph",
+    "torch.utils.tensorboard.summary": "board.summaries.hparams",
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.utils.weak": "compat.utilities.weak",
     "torch.version": "compat.version",
@@ -207,10 +228,9 @@ PATHS: dict[str, str] = {
     "torch._utils": "compat.internals",
     "torch._vmap_internals": "func.batching",
     "torch.utils._pytree": "compat.pytree",
+    "torch.utils.backcompat": "backends.runtime",
     "torch.utils.data._utils": "data.loading.worker",
     "torch.utils.data._utils.collate": "data.loading.collate",
-    # other packages
-    **companions.PATHS,
 }
 
 # Names that PyTorch has under other paths than these, whose module of tinynet has both.
@@ -231,50 +251,116 @@ ELSEWHERE: dict[str, str] = {
     "torch.optim.adam": "AdamW",
 }
 
-_GPU = "tinynet runs on the CPU only"
-_MEMORY = "the memory of a tensor is its numpy array: x.numpy()"
-_NAMED = "dimensions have no names; use their numbers"
-_COMPILER = "tinynet.compile captures functions as they run; graphs are not exported"
-_QUANTIZED = "there are no quantized numbers; train and save in float32"
-_PROCESSES = "processes share batches, not models, and run on MPI: see docs/distributed.md"
-_INTERNAL = "it is internal to PyTorch"
-LEFT_OUT: list[tuple[str, str]] = [
-    (r"torch\.(ao|quantization|nn\.(intrinsic|qat|quantiz\w+))(\..+)?", _QUANTIZED),
-    (r"torch\.(cuda|mps|xpu|mtia|backends|accelerator)(\..+)?", _GPU),
-    (r"torch\.nn\.parallel\..+", _GPU),
-    (r"torch\.distributed(\..+)?", _PROCESSES),
-    (r"torch\.(export|fx|jit|compiler|nativert|package|utils\.jit)(\..+)?", _COMPILER),
-    (r"torch\.autograd\.forward_ad", "there is no forward mode; use autograd.functional.jvp"),
-    (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
-    (r"torch\.nn\.grad", _INTERNAL),
-    (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
-    (r"torch\.nn\.utils\.memory_format", _COMPILER),
-    (r"torch\.return_types", _INTERNAL),
-    (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),
-    (r"torch\.masked\..+", "there are no masked tensors; use the functions of torch.masked"),
-    (r"torch\.nn\.attention\.(bias|experimental|varlen)", _COMPILER),
-    (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
-    (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
-    (r"torch\.(monitor|numa(\..+)?|contrib|multiprocessing\..+)", _INTERNAL),
-    (r"torch\.sparse\..+", "there are products of sparse with dense matrices only"),
-    (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
-]
-NAMES: list[tuple[str, str]] = [
-    (r"torch\.(fake_)?q(u?int|uantize)\w+", _QUANTIZED),
-    (r"torch\.Tensor\.(rename_?|refine_names|align_\w+|names)", _NAMED),
-    (r"torch\.Tensor\.(untyped_storage|pin_memory)", _MEMORY),
-]
+OWN = {
+    *vars(ModuleType("")),
+    "__all__",
+    "__builtins__",
+    "__getattr__",
+    "__cached__",
+    "__file__",
+    "__path__",
+}
+"""The original attributes of each module."""
 
 
-def reason(path: str) -> str | None:
-    """Return why a module or name of PyTorch is missing; None if no reason is known."""
-    known = LEFT_OUT + NAMES + companions.REASONS
-    return next((why for pattern, why in known if re.fullmatch(pattern, path)), None)
+def path_of(name: str) -> str:
+    """Return PyTorch's path of a module: ``torch.jit`` for ``tinynet.jit``."""
+    return "torch" + name.removeprefix("tinynet")
 
 
-def is_served(path: str) -> bool:
-    """Return whether tinynet stands in for a module: PyTorch's own, or a package beside it."""
-    package = path.partition(".")[0]
-    if package in companions.PACKAGES:
-        return not companions.is_left_to_python(package)
-    return package in ("torch", "functorch")
+def homes_of(path: str) -> list[ModuleType]:
+    """Return the modules of tinynet with the names of a path of PyTorch.
+
+    The modules of ``as_torch`` are left out: they serve unchanged programs only.
+    """
+    homes = [home for home in PATHS[path].split() if not home.startswith("as_torch.")]
+    return [import_module(f"tinynet.{home}".rstrip(".")) for home in homes]
+
+
+def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
+    """Return a module with the names of a path: its home, or ``empty``, filled from several.
+
+    Args:
+        path: PyTorch's path.
+        homes: the modules with its names; the first one takes precedence.
+        empty: a new module.
+    """
+    module = homes[0] if len(homes) == 1 and path not in ELSEWHERE else empty
+    for home in reversed(homes if module is empty else []):
+        for name in lazy.HOMES.get(home.__name__, ()):  # the lazy name of this home comes first
+            vars(module).pop(name, None)
+        vars(module).update((k, v) for k, v in vars(home).items() if k not in OWN)
+        module.__doc__ = home.__doc__
+        if "__all__" in vars(home):
+            module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
+    for name in ELSEWHERE.get(path, "").split():
+        del vars(module)[name]
+        if "__all__" in vars(module):
+            module.__dict__["__all__"] = [one for one in module.__all__ if one != name]
+    vars(module).setdefault("__path__", [])  # its own submodules are looked for
+    return module
+
+
+def lazy_name(homes: list[ModuleType], name: str) -> Any:
+    """Return a name that loads lazily from one of the homes.
+
+    Raises:
+        KeyError: none of them has it.
+    """
+    for home in homes:
+        if name in lazy.HOMES.get(home.__name__, ()):
+            return lazy.load(home.__name__, name)
+    raise KeyError(name)
+
+
+def spec_of(name: str) -> ModuleSpec | None:
+    """Return the spec of a module that has another path, None if there is none."""
+    parent = name.rpartition(".")[0]
+    known = path_of(name) in PATHS or sys.modules[parent].__name__ != parent
+    return ModuleSpec(name, AliasLoader(), is_package=True) if known else None
+
+
+class AliasLoader(Loader):
+    """Loads a path of PyTorch under tinynet's name."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Return None for Python's default; ``exec_module`` replaces the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Replace the empty module that Python created with tinynet's."""
+        name, path = module.__name__, path_of(module.__name__)
+        parent, _, child = name.rpartition(".")
+        inside = f"{sys.modules[parent].__name__}.{child}"
+        homes = homes_of(path) if path in PATHS else [import_module(inside)]
+        sys.modules[name] = united = unite(path, homes, module)
+        if united is module:
+            vars(module)["__getattr__"] = partial(inner, name, homes)
+
+
+def inner(alias: str, homes: list[ModuleType], name: str) -> Any:
+    """Return a missing attribute of a module that stands for several: a lazy name, a submodule.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    try:
+        return lazy_name(homes, name)
+    except KeyError:
+        return find(alias, name)
+
+
+def find(package: str, name: str) -> Any:
+    """Return a name that PyTorch has in a package and tinynet elsewhere.
+
+    Raises:
+        AttributeError: there is no such name.
+    """
+    path = path_of(package)
+    if f"{path}.{name}" in PATHS:
+        return import_module(f"{package}.{name}")
+    elsewhere = path in PATHS and not name.startswith("__")
+    for home in homes_of(path) if elsewhere else ():
+        if home.__name__ != package and (value := lazy.find(home, name)) is not None:
+            return value
+    module = sys.modules[package]
+    raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)

@@ -1,1 +1,0 @@
-"""``torch.fx.passes``: what runs over graphs."""

@@ -1,1 +1,0 @@
-"""PyTorch's packages of quantized numbers, for programs that import them and train in float32."""

@@ -1,3 +1,0 @@
-"""LazyModuleMixin, under PyTorch's path."""
-
-from tinynet.nn.base.lazy import LazyModuleMixin as LazyModuleMixin

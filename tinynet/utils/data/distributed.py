@@ -1,3 +1,0 @@
-"""PyTorch's import path of the distributed sampler."""
-
-from tinynet.data.loading.sampler import DistributedSampler as DistributedSampler

@@ -127,7 +127,8 @@ class Draws:
         for name, module in list(sys.modules.items()):  # tinynet's import these by name
             if name.startswith("tinynet.distributions"):
                 for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
-                    setattr(module, drawing, getattr(torch, drawing))
+                    if callable(getattr(module, drawing)):  # not the module `normal`
+                        setattr(module, drawing, getattr(torch, drawing))
 
     def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
         return self.torch.empty(shape, dtype=dtype).normal_()

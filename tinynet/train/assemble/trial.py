@@ -193,7 +193,7 @@ class Rehearsal:
         return Task(self.model, self.parts.loss, self.updaters, batches, **own)
 
     def measure(self, batch: Sequence[Any] | None = None, *, seed: int = 0) -> Batch:
-        """Evaluate a batch; by default that of the training set."""
+        """Evaluate a batch, by default of the training set."""
         batch = self.batch if batch is None else batch
         with as_evaluated(self.model, seed):
             return self.parts.method.measure(self.model, self.parts.loss, batch)

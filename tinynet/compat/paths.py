@@ -205,7 +205,7 @@ PATHS: dict[str, str] = {
         "data.loading.collate data.loading.loader data.loading.passes "
         "data.loading.worker utils.data compat.types"
     ),
-    "torch.utils.data.dataset": "data.dataset data.stack data.subset",
+    "torch.utils.data.dataset": "data.dataset data.subset",
     "torch.utils.data.distributed": "data.loading.sampler",
     "torch.utils.data.sampler": "data.loading.sampler",
     "torch.utils.dlpack": "compat.utilities.dlpack",

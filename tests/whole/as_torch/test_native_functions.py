@@ -68,3 +68,16 @@ def test_reductions_are_numbers(name, given, options):
     assert getattr(root, name)(*given, **options).equal(
         getattr(F, name)(*given, **options, reduction="none")
     )
+
+
+def test_resize_is_a_view_of_as_many_elements():
+    x = tn.arange(6.0).requires_grad_()
+    with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
+        y, z = x.resize(2, 3), x.detach().resize_as(tn.zeros(3, 2))
+    y.square().sum().backward()
+    assert y.shape == (2, 3) and z.shape == (3, 2) and x.grad.tolist() == [0, 2, 4, 6, 8, 10]
+    wrong = (
+        r"^requested resize to 2x2 \(4 elements in total\), but the given tensor has a size of 6 "
+    )
+    with pytest.warns(UserWarning, match="non-inplace"), pytest.raises(RuntimeError, match=wrong):
+        x.resize((2, 2))

@@ -866,10 +866,6 @@ class TensorMethods:
         self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
     ) -> Self:
         """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
-    def resize(self, *sizes: Any) -> Tensor:
-        """Return the tensor in another shape; deprecated, use ``reshape``."""
-    def resize_as(self, tensor: Tensor) -> Tensor:
-        """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
     def share_memory_(self) -> Self:
         """Move the elements to memory shared with processes forked later, and return the tensor."""
     def is_shared(self) -> builtins.bool:

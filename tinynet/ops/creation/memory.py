@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import mmap
 import weakref
 from collections.abc import Sequence
@@ -12,7 +11,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import layouts
-from tinynet.core.callsite import here, locate, warn
+from tinynet.core.callsite import here, locate
 from tinynet.core.declaration.operation import composite
 from tinynet.core.graph.inplace import wrote
 from tinynet.core.graph.views import grad_fn, requires_grad
@@ -162,36 +161,6 @@ def resize_as_(
             (f for f in formats if layouts.has_memory_format(the_template._array, f)), None
         )
     return self.resize_(the_template.shape, memory_format=memory_format)
-
-
-@method
-def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Return the tensor in another shape; deprecated, use ``reshape``.
-
-    Raises:
-        RuntimeError: the new shape has another number of elements.
-
-    Example:
-        >>> tn.arange(6).resize(2, 3).shape
-        tinynet.Size([2, 3])
-    """
-    warn("non-inplace resize is deprecated")
-    shape = tuple(sizes[0]) if isinstance(sizes[0], Sequence) else sizes
-    if math.prod(shape) != self.numel():
-        both = shape, self.shape
-        wanted, own = (f"{'x'.join(map(str, s))} ({math.prod(s)} elements" for s in both)
-        raise RuntimeError(
-            f"requested resize to {wanted} in total), but the given tensor has a size of {own}). "
-            "autograd's resize can only change the shape of a given tensor, while preserving the "
-            "number of elements."
-        )
-    return self.contiguous().view(shape)
-
-
-@method
-def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
-    return self.resize(tensor.shape)
 
 
 @method

@@ -57,6 +57,7 @@ PATHS: dict[str, str] = {
     **{f"torch.nn.{name}": "compat.quantization" for name in _QUANTIZED_LAYERS},
     **{f"torch.ao.nn.{name}": "compat.quantization" for name in _QUANTIZED_LAYERS},
     "torch": "compat.root .",
+    "torch._VF": "compat.root .",
     "torch.accelerator": "compat.accelerator",
     "torch.amp.autocast_mode": "amp.autocast_mode",
     "torch.amp.grad_scaler": "amp.grad_scaler",
@@ -142,7 +143,9 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.batchnorm": "nn.layers.normalization.batchnorm nn.layers.normalization.lazy",
     "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
-    "torch.nn.modules.conv": "nn.layers.convolution.conv nn.layers.convolution.lazy",
+    "torch.nn.modules.conv": (
+        "nn.layers.convolution.conv nn.layers.convolution.lazy nn.modules.utils"
+    ),
     "torch.nn.modules.distance": "nn.layers.distance",
     "torch.nn.modules.dropout": "nn.layers.dropout",
     "torch.nn.modules.flatten": "nn.layers.flatten",
@@ -157,9 +160,11 @@ PATHS: dict[str, str] = {
         "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin"
     ),
     "torch.nn.modules.normalization": "nn.layers.normalization.normalization",
-    "torch.nn.modules.padding": "nn.layers.images.padding",
+    "torch.nn.modules.padding": "nn.layers.images.padding nn.modules.utils",
     "torch.nn.modules.pixelshuffle": "nn.layers.images.shuffle",
-    "torch.nn.modules.pooling": "nn.layers.pooling.windows nn.layers.pooling.adaptive",
+    "torch.nn.modules.pooling": (
+        "nn.layers.pooling.windows nn.layers.pooling.adaptive nn.modules.utils"
+    ),
     "torch.nn.modules.rnn": "nn.layers.recurrent.rnn nn.layers.recurrent.cells",
     "torch.nn.modules.sparse": "nn.layers.embedding",
     "torch.nn.modules.transformer": "nn.layers.attention.transformer",
@@ -200,7 +205,7 @@ PATHS: dict[str, str] = {
         "data.loading.collate data.loading.loader data.loading.passes "
         "data.loading.worker utils.data compat.types"
     ),
-    "torch.utils.data.dataset": "data.dataset data.stack data.subset",
+    "torch.utils.data.dataset": "data.dataset data.subset",
     "torch.utils.data.distributed": "data.loading.sampler",
     "torch.utils.data.sampler": "data.loading.sampler",
     "torch.utils.dlpack": "compat.utilities.dlpack",

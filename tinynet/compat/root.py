@@ -8,6 +8,27 @@ from typing import Any
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
 from tinynet.compat.library import ops as ops
+from tinynet.compat.native_functions import REDUCTIONS as REDUCTIONS
+from tinynet.compat.native_functions import _log_softmax as _log_softmax
+from tinynet.compat.native_functions import _log_softmax_backward_data as _log_softmax_backward_data
+from tinynet.compat.native_functions import _softmax as _softmax
+from tinynet.compat.native_functions import _softmax_backward_data as _softmax_backward_data
+from tinynet.compat.native_functions import _weight_norm as _weight_norm
+from tinynet.compat.native_functions import batch_norm as batch_norm
+from tinynet.compat.native_functions import (
+    binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
+)
+from tinynet.compat.native_functions import cosine_embedding_loss as cosine_embedding_loss
+from tinynet.compat.native_functions import ctc_loss as ctc_loss
+from tinynet.compat.native_functions import dropout_ as dropout_
+from tinynet.compat.native_functions import embedding as embedding
+from tinynet.compat.native_functions import hinge_embedding_loss as hinge_embedding_loss
+from tinynet.compat.native_functions import instance_norm as instance_norm
+from tinynet.compat.native_functions import kl_div as kl_div
+from tinynet.compat.native_functions import margin_ranking_loss as margin_ranking_loss
+from tinynet.compat.native_functions import norm_except_dim as norm_except_dim
+from tinynet.compat.native_functions import poisson_nll_loss as poisson_nll_loss
+from tinynet.compat.native_functions import triplet_margin_loss as triplet_margin_loss
 from tinynet.compat.processes import Future as Future
 from tinynet.compat.refusal import Event as Event
 from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader

@@ -31,6 +31,9 @@ class Recorded:
     settled: Callable[[Tensor, Any], Tensor]
 
 
+# From ``ops/creation``: makes the tensor of a class from the arguments of ``Tensor(...)``.
+construct: list[Callable[[type, tuple[Any, ...], dict[str, Any]], Tensor]] = []
+
 # From ``ops/creation``: a write -> what replaces it, if no method has its name without underscore.
 out_of_place: dict[str, str] = {}
 

@@ -45,6 +45,7 @@ from tinynet.dtypes.kinds import uint32 as uint32
 from tinynet.dtypes.kinds import uint64 as uint64
 from tinynet.dtypes.numbers import factor as factor
 from tinynet.dtypes.numbers import fits as fits
+from tinynet.dtypes.numbers import negative_stride as negative_stride
 from tinynet.dtypes.numbers import number as number
 from tinynet.dtypes.numbers import number_of as number_of
 from tinynet.dtypes.numbers import operand as operand

@@ -58,6 +58,15 @@ def refuse_longer(*values: builtins.int) -> None:
         raise ValueError("Overflow when unpacking long long")
 
 
+def negative_stride() -> ValueError:
+    """Return the error for an array whose memory a tensor cannot share."""
+    return ValueError(
+        "At least one stride in the given numpy array is negative, and tensors with negative "
+        "strides are not currently supported. (You can probably work around this by making a "
+        "copy of your array  with array.copy().)"
+    )
+
+
 def ragged(data: Any) -> ValueError:
     """Return the error for nested sequences of unequal lengths."""
     depth, level = 0, [*data]

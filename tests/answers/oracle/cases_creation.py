@@ -239,6 +239,33 @@ fails("FloatTensor-string", lambda tn: tn.FloatTensor("a"))
 fails("FloatTensor-negative", lambda tn: tn.FloatTensor(-1))
 case("LongTensor-floats", lambda tn: each([lambda: tn.LongTensor([1.5])]))
 
+case("FloatTensor-tensor", lambda tn, x: tn.FloatTensor(x), f32(3))
+case("LongTensor-tensor", lambda tn, x: tn.LongTensor(x), i64(3))
+case("Tensor-tensor", lambda tn, x: tn.Tensor(x), f32(2, 3))
+case("Tensor-tensor-other-dtype", lambda tn, x: tn.Tensor(x), i64(3))
+case("new-tensor", lambda tn, x: x.new(x), f64(3))
+fails("FloatTensor-tensor-other-dtype", lambda tn, x: tn.FloatTensor(x), i64(3))
+fails("new-tensor-other-dtype", lambda tn, x, y: x.new(y), f64(3), f32(3))
+for _name in ("Tensor", "FloatTensor", "LongTensor"):
+    case(
+        f"{_name}-by-name",
+        lambda tn, n=_name: facts(
+            getattr(tn, n)(size=(2, 3)), getattr(tn, n)(data=[1, 2]), getattr(tn, n)(device="cpu")
+        ),
+    )
+case("new-by-name", lambda tn, x: facts(x.new(size=(2, 0)), x.new(data=[1]), x.new()), f64(1))
+
+
+def written_array(tn, create):
+    """Write into the tensor of an array; return the array."""
+    array = np.zeros(2, dtype=np.float32)
+    create(tn)(array)[0] = 1
+    return tn.tensor(array)
+
+
+case("Tensor-shares-array", lambda tn: written_array(tn, lambda tn: tn.Tensor))
+case("DoubleTensor-copies-array", lambda tn: written_array(tn, lambda tn: tn.DoubleTensor))
+
 # ---- the default dtype ----
 
 

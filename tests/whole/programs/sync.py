@@ -105,6 +105,13 @@ class Draws:
         def trials(made: Any, sample_shape: Any = ()) -> Any:
             return torch.bernoulli(made.probs.detach().expand(made._extended_shape(sample_shape)))
 
+        def drawn_beta(made: Any, sample_shape: Any = ()) -> Any:
+            shape = made._extended_shape(sample_shape)
+            levels = (made.concentration1, made.concentration0)
+            values = self.numpy.beta(*(a.detach().double().numpy() for a in levels), tuple(shape))
+            return torch.from_numpy(np.asarray(values)).to(made.concentration1.dtype)
+
+        torch.distributions.Beta.sample = drawn_beta
         normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
         torch.distributions.Bernoulli.sample = trials
         own = {"rand": self.made("rand"), "_standard_normal": self._standard_normal}
@@ -120,7 +127,8 @@ class Draws:
         for name, module in list(sys.modules.items()):  # tinynet's import these by name
             if name.startswith("tinynet.distributions"):
                 for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
-                    setattr(module, drawing, getattr(torch, drawing))
+                    if callable(getattr(module, drawing)):  # not the module `normal`
+                        setattr(module, drawing, getattr(torch, drawing))
 
     def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
         return self.torch.empty(shape, dtype=dtype).normal_()

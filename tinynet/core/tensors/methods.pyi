@@ -889,7 +889,28 @@ class TensorMethods:
     def is_nested(self) -> builtins.bool:
         """Always False."""
     @property
+    def is_ipu(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_maia(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_mkldnn(self) -> builtins.bool:
+        """Always False."""
+    @property
     def is_mps(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_mtia(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_sparse_csr(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_vulkan(self) -> builtins.bool:
+        """Always False."""
+    @property
+    def is_xla(self) -> builtins.bool:
         """Always False."""
     @property
     def is_xpu(self) -> builtins.bool:
@@ -906,7 +927,7 @@ class TensorMethods:
         """Return the dimensions in memory order, from the largest stride to the smallest."""
     def storage_offset(self) -> builtins.int:
         """Return the position of the first element in the storage, in elements."""
-    def new(self, *data: Any, size: Sequence[builtins.int] | None = None) -> Tensor:
+    def new(self, *data: Any, **options: Any) -> Tensor:
         """Create a tensor of this dtype from a size (``x.new(2, 3)``; zeros) or from data."""
     def new_empty_strided(
         self,

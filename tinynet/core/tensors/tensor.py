@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core import layouts
-from tinynet.core.devices import CPU, device, require_cpu
+from tinynet.core import layouts, seams
+from tinynet.core.devices import CPU, device
 from tinynet.core.modes import inference, mode
 from tinynet.core.printing import format_tensor, shows_dtype
-from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.size import Size as Size
 from tinynet.core.tensors.version import INFERENCE, Version, new_version
 from tinynet.dtypes import Array
@@ -84,12 +83,9 @@ class Tensor(TensorMethods):
     _array: Array
     __array_priority__ = 1000  # numpy leaves ``array * tensor`` to Tensor.__rmul__
 
-    def __new__(cls, *data: Any, device: Any = None) -> Tensor:
-        """Make a float tensor from nested sequences, or one of a given size."""
-        require_cpu(CPU if device is None else device)
-        t: Tensor = _new(cls)
-        fill(t, legacy_array(data, dtypes.default_float()))
-        return t
+    def __new__(cls, *data: Any, **options: Any) -> Tensor:
+        """Make a float tensor from data, or one of a given size, or a view of a tensor."""
+        return seams.construct[0](cls, data, options)  # type: ignore[no-any-return]
 
     # ---- properties -------------------------------------------------------------------------
 

@@ -10,12 +10,11 @@ import numpy as np
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike
-from tinynet.core.tensors.legacy_array import legacy_array
-from tinynet.core.tensors.size import Size
-from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
+from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.arguments import refuse_others
 from tinynet.ops.creation import ranges
+from tinynet.ops.creation.legacy import legacy_tensor
 from tinynet.ops.recorded_sums import sum_to
 from tinynet.ops.shaping import views
 from tinynet.ops.shaping.strided import memory_of
@@ -78,8 +77,8 @@ _flag("is_cpu", True)
 _flag("is_quantized", False)
 _flag("is_meta", False)
 _flag("is_nested", False)
-_flag("is_mps", False)
-_flag("is_xpu", False)
+for _device in "ipu maia mkldnn mps mtia sparse_csr vulkan xla xpu".split():
+    _flag(f"is_{_device}", False)
 
 
 @method
@@ -171,19 +170,23 @@ def storage_offset(self: Tensor) -> int:
 
 
 @method
-def new(self: Tensor, *data: Any, size: Sequence[int] | None = None) -> Tensor:
+def new(self: Tensor, *data: Any, **options: Any) -> Tensor:
     """Create a tensor of this dtype from a size (``x.new(2, 3)``; zeros) or from data.
+
+    Args:
+        *data: one or more sizes, one sequence of values, an array (shared if it has the dtype), or
+            a tensor of the dtype (the result is a view of it).
+        **options: ``size`` or ``data`` by name; ``device``, which must be the CPU.
 
     Raises:
         RuntimeError: a size is negative.
-        TypeError: the data are not numbers.
+        TypeError: the data are not numbers, or a tensor of another dtype.
 
     Example:
         >>> tn.tensor([1, 2]).new(3).dtype
         tinynet.int64
     """
-    data = data if size is None else (Size(size),)
-    return wrap(legacy_array(data, self._array.dtype))
+    return legacy_tensor(data, options, self._array.dtype)
 
 
 @method

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.core.tensors.legacy_array import legacy_array
 from tinynet.core.tensors.subclasses import shared
 from tinynet.core.tensors.tensor import (
     Tensor,
@@ -14,6 +13,7 @@ from tinynet.core.tensors.tensor import (
     public_function,
     wrap,
 )
+from tinynet.ops.creation.legacy import legacy_tensor
 
 
 class TensorKind(type):
@@ -63,18 +63,20 @@ Tensor._make_subclass = staticmethod(_make_subclass)  # type: ignore[attr-define
 
 
 def _legacy(dtype: dtypes.dtype) -> Any:
-    def make(cls: Any, *data: Any) -> Tensor:
-        return wrap(legacy_array(data, dtype.numpy))
+    def make(cls: Any, *data: Any, **options: Any) -> Tensor:
+        return legacy_tensor(data, options, dtype.numpy)
 
     number = float if dtype.is_floating_point else bool if dtype is dtypes.bool else int
     doc = f"""Create a {dtype.name} tensor from a size (zeros) or from data.
 
     Args:
-        *data: one or more sizes, or one sequence of values.
+        *data: one or more sizes, one sequence of values, an array (shared if it has the dtype), or
+            a tensor of the dtype (the result is a view of it).
+        **options: ``size`` or ``data`` by name; ``device``, which must be the CPU.
 
     Raises:
         RuntimeError: a size is negative.
-        TypeError: the data are not numbers.
+        TypeError: the data are not numbers, or a tensor of another dtype.
 
     Example:
         >>> tn.{dtype.tensor_name}(2, 3).shape, tn.{dtype.tensor_name}([1, 0]).tolist()

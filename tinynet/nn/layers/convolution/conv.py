@@ -39,7 +39,6 @@ class _ConvNd(Spatial):
         dtype: dtype of the parameters; the default dtype unless given.
     """
 
-    transposed = False
     weight: Parameter
     bias: Parameter | None
 
@@ -49,13 +48,15 @@ class _ConvNd(Spatial):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Lengths,
-        stride: Lengths = 1,
-        padding: str | Lengths = 0,
-        dilation: Lengths = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: str = "zeros",
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        padding: str | tuple[int, ...],
+        dilation: tuple[int, ...],
+        transposed: bool,
+        output_padding: tuple[int, ...],
+        groups: int,
+        bias: bool,
+        padding_mode: str,
         device: Any = None,
         dtype: Any = None,
     ):
@@ -63,15 +64,16 @@ class _ConvNd(Spatial):
         _check(in_channels, out_channels, groups, stride, padding, padding_mode)
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = per_dim(kernel_size, self.rank)
-        self.stride = per_dim(stride, self.rank)
-        self.padding = padding if isinstance(padding, str) else per_dim(padding, self.rank)
-        self.dilation = per_dim(dilation, self.rank)
-        self.output_padding = (0,) * self.rank
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.padding = padding
+        self.dilation = dilation
+        self.transposed = transposed
+        self.output_padding = output_padding
         self.groups = groups
         self.padding_mode = padding_mode
         channels = out_channels, in_channels // groups
-        if self.transposed:
+        if transposed:
             channels = in_channels, out_channels // groups
         self.weight = Parameter(empty(*channels, *self.kernel_size, dtype=dtype, device=device))
         if bias:
@@ -90,12 +92,12 @@ class _ConvNd(Spatial):
 
     def extra_repr(self) -> str:
         """Return the channels, kernel and stride, and options that differ from their defaults."""
-        none = (0,) * self.rank
+        none = (0,) * len(self.kernel_size)
         parts = [f"{self.in_channels}, {self.out_channels}"]
         parts += [f"kernel_size={self.kernel_size}", f"stride={self.stride}"]
         if self.padding != none:
             parts.append(f"padding={self.padding}")
-        if self.dilation != (1,) * self.rank:
+        if self.dilation != (1,) * len(none):
             parts.append(f"dilation={self.dilation}")
         if self.output_padding != none:
             parts.append(f"output_padding={self.output_padding}")
@@ -106,6 +108,10 @@ class _ConvNd(Spatial):
         if self.padding_mode != "zeros":
             parts.append(f"padding_mode={self.padding_mode}")
         return ", ".join(parts)
+
+    @property
+    def _reversed_padding_repeated_twice(self) -> list[int]:
+        return both_sides(self)
 
 
 def both_sides(layer: Any) -> list[int]:
@@ -174,6 +180,25 @@ class _Convolution(_ConvNd):
             smaller than the window.
     """
 
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Lengths,
+        stride: Lengths = 1,
+        padding: str | Lengths = 0,
+        dilation: Lengths = 1,
+        groups: int = 1,
+        bias: bool = True,
+        padding_mode: str = "zeros",
+        device: Any = None,
+        dtype: Any = None,
+    ):
+        size, step, spread = (per_dim(n, self.rank) for n in (kernel_size, stride, dilation))
+        added = padding if isinstance(padding, str) else per_dim(padding, self.rank)
+        rest: Any = False, (0,) * self.rank, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, size, step, added, spread, *rest)
+
     def forward(self, input: Tensor) -> Tensor:
         """Convolve the input."""
         return self._conv_forward(input, self.weight, self.bias)
@@ -186,10 +211,6 @@ class _Convolution(_ConvNd):
             input = F.pad(input, both_sides(self), mode=self.padding_mode)
             padding = 0
         return convolve(input, weight, bias, self.stride, padding, self.dilation, self.groups)
-
-    @property
-    def _reversed_padding_repeated_twice(self) -> list[int]:
-        return both_sides(self)
 
 
 class Conv1d(_Convolution):
@@ -229,7 +250,11 @@ class Conv3d(_Convolution):
 # Transposed convolutions over one, two or three dimensions.
 
 
-class _ConvTranspose(_ConvNd):
+class _ConvTransposeNd(_ConvNd):
+    """The class that transposed convolutions are instances of, as PyTorch's are."""
+
+
+class _ConvTranspose(_ConvTransposeNd):
     """Base class of transposed convolutions.
 
     Each element of the input, times the weight, is added to a window of the result; the windows are
@@ -259,8 +284,6 @@ class _ConvTranspose(_ConvNd):
     ``result[n, o, i * stride + j * dilation - padding]``.
     """
 
-    transposed = True
-
     def __init__(
         self,
         in_channels: int,
@@ -278,9 +301,10 @@ class _ConvTranspose(_ConvNd):
     ):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        options = stride, padding, dilation, groups, bias, padding_mode, device, dtype
-        super().__init__(in_channels, out_channels, kernel_size, *options)
-        self.output_padding = per_dim(output_padding, self.rank)
+        given = kernel_size, stride, padding, dilation, output_padding
+        size, step, cut, spread, extra = (per_dim(n, self.rank) for n in given)
+        rest: Any = True, extra, groups, bias, padding_mode, device, dtype
+        super().__init__(in_channels, out_channels, size, step, cut, spread, *rest)
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """Apply the transposed convolution.

@@ -47,7 +47,7 @@ class _Padding(Spatial):
 # ---- elements of the input ----------------------------------------------------------------------
 
 
-class _ReflectionPad(_Padding):
+class _ReflectionPadNd(_Padding):
     """Base class of reflection padding layers.
 
     Raises:
@@ -58,7 +58,7 @@ class _ReflectionPad(_Padding):
     mode = "reflect"
 
 
-class ReflectionPad1d(_ReflectionPad):
+class ReflectionPad1d(_ReflectionPadNd):
     """Pads the last dimension by reflecting the input without repeating its end elements.
 
     Example:
@@ -69,7 +69,7 @@ class ReflectionPad1d(_ReflectionPad):
     rank = 1
 
 
-class ReflectionPad2d(_ReflectionPad):
+class ReflectionPad2d(_ReflectionPadNd):
     """Pads the last two dimensions by reflecting the input.
 
     Example:
@@ -82,7 +82,7 @@ class ReflectionPad2d(_ReflectionPad):
     rank = 2
 
 
-class ReflectionPad3d(_ReflectionPad):
+class ReflectionPad3d(_ReflectionPadNd):
     """Pads the last three dimensions by reflecting the input.
 
     Example:
@@ -93,7 +93,7 @@ class ReflectionPad3d(_ReflectionPad):
     rank = 3
 
 
-class _ReplicationPad(_Padding):
+class _ReplicationPadNd(_Padding):
     """Base class of replication padding layers.
 
     Raises:
@@ -104,7 +104,7 @@ class _ReplicationPad(_Padding):
     mode = "replicate"
 
 
-class ReplicationPad1d(_ReplicationPad):
+class ReplicationPad1d(_ReplicationPadNd):
     """Pads the last dimension by repeating its end elements.
 
     Example:
@@ -115,7 +115,7 @@ class ReplicationPad1d(_ReplicationPad):
     rank = 1
 
 
-class ReplicationPad2d(_ReplicationPad):
+class ReplicationPad2d(_ReplicationPadNd):
     """Pads the last two dimensions by repeating the edge elements.
 
     Example:
@@ -128,7 +128,7 @@ class ReplicationPad2d(_ReplicationPad):
     rank = 2
 
 
-class ReplicationPad3d(_ReplicationPad):
+class ReplicationPad3d(_ReplicationPadNd):
     """Pads the last three dimensions by repeating the edge elements.
 
     Example:
@@ -139,7 +139,7 @@ class ReplicationPad3d(_ReplicationPad):
     rank = 3
 
 
-class _CircularPad(_Padding):
+class _CircularPadNd(_Padding):
     """Base class of circular padding layers.
 
     Raises:
@@ -157,7 +157,7 @@ class _CircularPad(_Padding):
         return F.pad(input, self.padding, self.mode)
 
 
-class CircularPad1d(_CircularPad):
+class CircularPad1d(_CircularPadNd):
     """Pads the last dimension circularly, from its opposite end.
 
     Example:
@@ -168,7 +168,7 @@ class CircularPad1d(_CircularPad):
     rank = 1
 
 
-class CircularPad2d(_CircularPad):
+class CircularPad2d(_CircularPadNd):
     """Pads the last two dimensions circularly, from the opposite ends.
 
     Example:
@@ -181,7 +181,7 @@ class CircularPad2d(_CircularPad):
     rank = 2
 
 
-class CircularPad3d(_CircularPad):
+class CircularPad3d(_CircularPadNd):
     """Pads the last three dimensions circularly, from the opposite ends.
 
     Example:
@@ -209,7 +209,7 @@ class _ConstantBorder(_Padding):
     mode = "constant"
 
 
-class _ConstantPad(_ConstantBorder):
+class _ConstantPadNd(_ConstantBorder):
     """Base class of layers that pad with a constant.
 
     Args:
@@ -229,7 +229,7 @@ class _ConstantPad(_ConstantBorder):
         return f"padding={self.padding}, value={self.value}"
 
 
-class ConstantPad1d(_ConstantPad):
+class ConstantPad1d(_ConstantPadNd):
     """Pads the last dimension with a constant.
 
     Example:
@@ -240,7 +240,7 @@ class ConstantPad1d(_ConstantPad):
     rank = 1
 
 
-class ConstantPad2d(_ConstantPad):
+class ConstantPad2d(_ConstantPadNd):
     """Pads the last two dimensions with a constant.
 
     Example:
@@ -252,7 +252,7 @@ class ConstantPad2d(_ConstantPad):
     rank = 2
 
 
-class ConstantPad3d(_ConstantPad):
+class ConstantPad3d(_ConstantPadNd):
     """Pads the last three dimensions with a constant.
 
     Example:

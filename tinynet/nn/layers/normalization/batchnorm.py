@@ -32,6 +32,17 @@ __all__ = [
 ]
 
 
+def _of_dimensions(*expected: int) -> Any:
+    """Return the check of a class whose inputs have one of these numbers of dimensions."""
+
+    def _check_input_dim(self: Any, input: Any) -> None:
+        if input.ndim not in expected:
+            shown = " or ".join(f"{n}D" for n in expected)
+            raise ValueError(f"expected {shown} input (got {input.ndim}D input)")
+
+    return _check_input_dim
+
+
 class _NormBase(Spatial):
     """Base class of batch and instance norm: parameters and running statistics per channel.
 
@@ -45,9 +56,6 @@ class _NormBase(Spatial):
     """
 
     _version = 2  # 1 had no num_batches_tracked
-    _of_class = "rank", "_outer"
-    _outer: tuple[int, ...]  # how many dimensions the input may have before the spatial ones
-
     weight: Parameter  # or None, without affine parameters: annotated as most programs use it
     bias: Parameter
     running_mean: Tensor | None
@@ -102,9 +110,7 @@ class _NormBase(Spatial):
             init.zeros_(self.bias)
 
     def _check_input_dim(self, input: Any) -> None:
-        if input.ndim - self.rank not in self._outer:
-            expected = " or ".join(f"{self.rank + n}D" for n in self._outer)
-            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+        raise NotImplementedError
 
     def extra_repr(self) -> str:
         """Return the options shown by ``repr``."""
@@ -143,8 +149,6 @@ class _BatchNorm(_NormBase):
     Source: Ioffe and Szegedy, "Batch normalization: accelerating deep network training by reducing
     internal covariate shift", 2015, arXiv:1502.03167.
     """
-
-    _outer: tuple[int, ...] = (2,)
 
     _expected_shapes: tuple[str, ...] = ("[N, {num_features}, {sizes}]",)
 
@@ -196,7 +200,7 @@ class BatchNorm1d(_BatchNorm):
     """
 
     rank = 1
-    _outer = 1, 2
+    _check_input_dim = _of_dimensions(2, 3)
     _expected_shapes = ("[N, {num_features}]", "[N, {num_features}, L]")
 
 
@@ -209,6 +213,7 @@ class BatchNorm2d(_BatchNorm):
     """
 
     rank = 2
+    _check_input_dim = _of_dimensions(4)
 
 
 class BatchNorm3d(_BatchNorm):
@@ -220,6 +225,7 @@ class BatchNorm3d(_BatchNorm):
     """
 
     rank = 3
+    _check_input_dim = _of_dimensions(5)
 
 
 # ---- instance norm ------------------------------------------------------------------------------
@@ -246,8 +252,6 @@ class _InstanceNorm(_NormBase):
     Source: Ulyanov et al., "Instance normalization: the missing ingredient for fast stylization",
     2016, arXiv:1607.08022.
     """
-
-    _outer = 1, 2
 
     _expected_shapes = ("[N, {num_features}, {sizes}]", "[{num_features}, {sizes}]")
 
@@ -303,6 +307,7 @@ class InstanceNorm1d(_InstanceNorm):
     """
 
     rank = 1
+    _check_input_dim = _of_dimensions(2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
@@ -314,6 +319,7 @@ class InstanceNorm2d(_InstanceNorm):
     """
 
     rank = 2
+    _check_input_dim = _of_dimensions(3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
@@ -325,6 +331,7 @@ class InstanceNorm3d(_InstanceNorm):
     """
 
     rank = 3
+    _check_input_dim = _of_dimensions(4, 5)
 
 
 # ---- sync batchnorm -----------------------------------------------------------------------------

@@ -57,7 +57,7 @@ class _AdaptivePool(Spatial):
     extra_repr = options_repr
 
 
-class _AdaptiveAvgPool(_AdaptivePool):
+class _AdaptiveAvgPoolNd(_AdaptivePool):
     """Base class of adaptive average pooling."""
 
     _expected_shapes = BATCHED_OR_NOT
@@ -68,7 +68,7 @@ class _AdaptiveAvgPool(_AdaptivePool):
 
 
 @with_options
-class _AdaptiveMaxPool(_AdaptivePool):
+class _AdaptiveMaxPoolNd(_AdaptivePool):
     """Base class of adaptive max pooling."""
 
     output_size: int | Sequence[int | None] | None
@@ -81,7 +81,7 @@ class _AdaptiveMaxPool(_AdaptivePool):
         return _MAXIMUM[self.rank](input, self.output_size, self.return_indices)
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Averages over equal parts of the last dimension.
 
     Args:
@@ -100,7 +100,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     rank = 1
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Averages over equal parts of the last two dimensions.
 
     Example:
@@ -111,7 +111,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     rank = 2
 
 
-class AdaptiveAvgPool3d(_AdaptiveAvgPool):
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Averages over equal parts of the last three dimensions.
 
     Example:
@@ -122,7 +122,7 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     rank = 3
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima of equal parts of the last dimension.
 
     Args:
@@ -141,7 +141,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     rank = 1
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima of equal parts of the last two dimensions.
 
     Example:
@@ -153,7 +153,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     rank = 2
 
 
-class AdaptiveMaxPool3d(_AdaptiveMaxPool):
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima of equal parts of the last three dimensions.
 
     Example:

@@ -238,7 +238,7 @@ Unpooled = int | Sequence[int]
 _MAX_UNPOOL = {1: unpooling.max_unpool1d, 2: unpooling.max_unpool2d, 3: unpooling.max_unpool3d}
 
 
-class _MaxUnpool(Spatial):
+class _MaxUnpoolNd(Spatial):
     """Base class of max unpooling.
 
     Args:
@@ -276,7 +276,7 @@ class _MaxUnpool(Spatial):
     extra_repr = options_repr
 
 
-class MaxUnpool1d(_MaxUnpool):
+class MaxUnpool1d(_MaxUnpoolNd):
     """A partial inverse: zeros with the maxima where ``MaxPool1d`` found them.
 
     Example:
@@ -288,7 +288,7 @@ class MaxUnpool1d(_MaxUnpool):
     rank = 1
 
 
-class MaxUnpool2d(_MaxUnpool):
+class MaxUnpool2d(_MaxUnpoolNd):
     """A partial inverse: zeros with the maxima where ``MaxPool2d`` found them.
 
     Example:
@@ -301,7 +301,7 @@ class MaxUnpool2d(_MaxUnpool):
     rank = 2
 
 
-class MaxUnpool3d(_MaxUnpool):
+class MaxUnpool3d(_MaxUnpoolNd):
     """A partial inverse: zeros with the maxima where ``MaxPool3d`` found them.
 
     Example:
@@ -323,7 +323,7 @@ _LP_POOL = {1: pooling.lp_pool1d, 2: pooling.lp_pool2d, 3: pooling.lp_pool3d}
 
 
 @with_options
-class _LPPool(Spatial):
+class _LPPoolNd(Spatial):
     """Base class of power-average pooling.
 
     Args:
@@ -356,7 +356,7 @@ class _LPPool(Spatial):
     extra_repr = options_repr
 
 
-class LPPool1d(_LPPool):
+class LPPool1d(_LPPoolNd):
     """``sum(x ** norm_type) ** (1 / norm_type)`` of each window of the last dimension.
 
     Example:
@@ -367,7 +367,7 @@ class LPPool1d(_LPPool):
     rank = 1
 
 
-class LPPool2d(_LPPool):
+class LPPool2d(_LPPoolNd):
     """``sum(x ** norm_type) ** (1 / norm_type)`` of each window of the last two dimensions.
 
     Example:
@@ -378,7 +378,7 @@ class LPPool2d(_LPPool):
     rank = 2
 
 
-class LPPool3d(_LPPool):
+class LPPool3d(_LPPoolNd):
     """``sum(x ** norm_type) ** (1 / norm_type)`` of each window of the last three dimensions.
 
     Example:

@@ -14,7 +14,6 @@ from tinynet.nn.functional.convolution import (
     by_rows,
     convolution_ops,
     small_images,
-    winograd,
 )
 from tinynet.nn.functional.convolution import (
     few_channels as banded,
@@ -133,7 +132,7 @@ def test_results_are_contiguous():
 
 
 def test_gradients_are_contiguous():
-    for channels in (3, 40):  # 40: Winograd's way
+    for channels in (3, 40):  # 40: a product per row
         conv = nn.Conv2d(channels, channels, 3, padding=1)
         conv(tn.ones(2, channels, 8, 8)).sum().backward()
         assert conv.weight.grad.is_contiguous() and conv.bias.grad.is_contiguous()
@@ -156,51 +155,7 @@ def test_options_are_whole_numbers(option):
         F.conv2d([1.0], tn.ones(1, 1, 1, 1))
 
 
-# ---- Winograd's way -----------------------------------------------------------------------------
-
-WALKS = {
-    "same": (Walk((3, 3), (1, 1), (1, 1), (1, 1), (8, 5)), (8, 5)),
-    "valid": (Walk((3, 2), (1, 1), (0, 0), (1, 1), (8, 4)), (10, 5)),
-    "remainder": (Walk((3, 3), (1, 1), (1, 0), (1, 1), (7, 4)), (7, 6)),
-    "wide": (Walk((3, 5), (1, 1), (1, 3), (1, 1), (6, 7)), (6, 5)),
-    "cut columns": (Walk((3, 2), (1, 1), (0, -2), (1, 1), (4, 4)), (6, 9)),
-    "wide frame": (Walk((3, 1), (1, 1), (5, 1), (1, 1), (13, 6)), (5, 4)),
-    "cut": (Walk((3, 1), (1, 1), (-3, 0), (1, 1), (4, 4)), (9, 4)),
-    "cut far": (Walk((3, 1), (1, 1), (-6, 0), (1, 1), (4, 4)), (9, 4)),
-}
-
-
-@pytest.mark.parametrize("band", [1, 4])
-@pytest.mark.parametrize("name", WALKS)
-def test_fewer_products_give_the_same(name, band, monkeypatch):
-    walk, size = WALKS[name]
-    random = np.random.RandomState(0)
-    x, y = (random.standard_normal((3, c, *s)) for c, s in ((2, size), (4, walk.out)))
-    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
-    monkeypatch.setattr(winograd, "BAND", band)
-    found = winograd.convolved(x, weight, bias, walk)
-    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    found = winograd.correlated(x, y, walk)
-    np.testing.assert_allclose(found, convolution_ops.correlate.kernel(x, y, walk, 1), atol=1e-11)
-
-
-def test_fewer_products_cost_one_bit():
-    """Layers with many channels take Winograd's way in float32: gradients of all kinds."""
-    random = np.random.RandomState(0)
-    arrays = [random.standard_normal(s) for s in ((4, 32, 8, 8), (40, 32, 3, 3), (40,))]
-    results = []
-    for kind in (np.float32, np.float64):
-        leaves = [tn.tensor(a.astype(kind)).requires_grad_() for a in arrays]
-        y = F.conv2d(*leaves, padding=1)
-        assert winograd.pays(arrays[0].astype(kind), 40, y.grad_fn._saved_walk, 1) == (
-            kind is np.float32
-        )
-        results.append([y, *tn.autograd.grad((y * y).sum(), leaves)])
-    for found, wanted in zip(*results, strict=True):
-        # One bit less than sums of 9 * 40 products have: like sums of four times as many.
-        assert_near(found.detach().numpy(), wanted.detach().numpy(), 4 * 9 * 40)
-
+# ---- forms of convolutions ----------------------------------------------------------------------
 
 BANDS = {
     "fives": (Walk((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
@@ -370,7 +325,7 @@ def test_what_is_not_finite_stays_where_it_is_seen(where, value):
 @pytest.mark.parametrize(
     ("channels", "stride", "kernel", "size"),
     [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 5, 20)],
-    ids=["winograd", "strided", "classes", "columns", "banded"],
+    ids=["rows", "strided", "classes", "columns", "banded"],
 )
 def test_the_number_of_threads(channels, stride, kernel, size):
     """It changes no bit where parts are shared, elsewhere what BLAS rounds with more threads."""

@@ -35,7 +35,6 @@ from tinynet.nn.functional.convolution import (
     few_channels,
     pointwise,
     small_images,
-    winograd,
 )
 from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
 from tinynet.ops.reduction.sums import spread as spread_back
@@ -91,10 +90,6 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for few channels has rows
         return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
-    if winograd.pays(x, channels, walk, groups):
-        result = winograd.convolved(x, weight, bias, walk)
-        if np.isfinite(result).all():
-            return result
     each = x.shape[1] // groups, channels // groups
     if by_rows.pays(*each, walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
@@ -250,10 +245,6 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     if len(walk.out) == 1 < groups == x.shape[1]:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
-    if winograd.pays(x, channels, walk, groups, winograd.FAST):
-        result = winograd.correlated(x, y, walk)
-        if np.isfinite(result).all():
-            return result
     each = x.shape[1] // groups, channels // groups
     if groups > 1 and max(each) <= 64 and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)

@@ -13,10 +13,8 @@ from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
     by_rows,
     convolution_ops,
+    depthwise,
     small_images,
-)
-from tinynet.nn.functional.convolution import (
-    few_channels as banded,
 )
 from tinynet.nn.functional.convolution import (
     im2col as sliding,
@@ -171,27 +169,19 @@ BANDS = {
 def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
     walk, size = BANDS[name]
     random = np.random.RandomState(0)
-    x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
-    weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
+    x, y = (random.standard_normal((5, 2, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((4, 1, *walk.kernel)), np.arange(4.0)
     convolve = convolution_ops.convolve_biased.kernel
     correlate = convolution_ops.correlate.kernel
     alone = [  # each channel is a group, and has two results
-        convolve(x[:, [i]], weight[i : i + 2, :1], bias[i : i + 2], walk, 1) for i in range(2)
+        convolve(x[:, [i]], weight[2 * i : 2 * i + 2], bias[2 * i : 2 * i + 2], walk, 1)
+        for i in range(2)
     ]
     monkeypatch.setattr(sliding, "BLOCK", block)
     for found, expected in (
-        (banded.convolved(x, weight, bias, walk, 1), convolve(x, weight, bias, walk, 1)),
+        (depthwise.convolved(x, weight, bias, walk), np.concatenate(alone, 1)),
         (
-            banded.convolved(x, weight[[0, 1, 1, 2], :1], bias[[0, 1, 1, 2]], walk, 2),
-            np.concatenate(alone, 1),
-        ),
-        (
-            banded.spread(y, weight, other, size, walk),
-            convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
-        ),
-        (banded.correlated(x, y, walk, 1), convolution_ops.correlate.kernel(x, y, walk, 1)),
-        (
-            banded.correlated(x, np.repeat(y[:, :2], 2, 1), walk, 2),
+            depthwise.correlated(x, np.repeat(y, 2, 1), walk),
             np.concatenate([correlate(x[:, [i]], y[:, [i, i]], walk, 1) for i in range(2)]),
         ),
     ):
@@ -308,24 +298,24 @@ def test_one_product_for_a_small_image_is_the_same(walk, size):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("where", ["input", "weight", "gradient"])
 def test_what_is_not_finite_stays_where_it_is_seen(where, value):
-    """Few channels and a large kernel: many results are computed together, but not then."""
-    arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((8, 4, 5, 5))}
-    arrays["gradient"] = np.ones((2, 8, 8, 8))
+    """Channels alone and a large kernel: many results are computed together, but not then."""
+    arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((4, 1, 5, 5))}
+    arrays["gradient"] = np.ones((2, 4, 8, 8))
     walk = Walk((5, 5), (1, 1), (0, 0), (1, 1), (8, 8))
-    assert banded.pays(arrays["input"], 4, 8, walk)
-    arrays[where][1, 2, 4, 4] = value
+    assert depthwise.pays(arrays["input"], 1, walk, 5)
+    arrays[where][1, -1, 4, 4] = value
     x, weight = (tn.tensor(arrays[name]).requires_grad_() for name in ("input", "weight"))
-    y = F.conv2d(x, weight)
+    y = F.conv2d(x, weight, groups=4)
     y.backward(tn.tensor(arrays["gradient"]))
     broken = [int((~t.isfinite()).sum()) for t in (y, x.grad, weight.grad)]
-    seen = {"input": [8 * 25, 0, 8 * 25], "weight": [2 * 64, 2 * 64, 0], "gradient": [0, 100, 100]}
+    seen = {"input": [25, 0, 25], "weight": [2 * 64, 2 * 64, 0], "gradient": [0, 25, 25]}
     assert broken == seen[where]
 
 
 @pytest.mark.parametrize(
     ("channels", "stride", "kernel", "size"),
-    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 5, 20)],
-    ids=["rows", "strided", "classes", "columns", "banded"],
+    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 3, 32)],
+    ids=["rows", "strided", "classes", "columns", "wide"],
 )
 def test_the_number_of_threads(channels, stride, kernel, size):
     """It changes no bit where parts are shared, elsewhere what BLAS rounds with more threads."""

@@ -26,13 +26,16 @@ def pays(channels: int, outputs: int, walk: Walk, groups: int) -> bool:
 
     The numbers of channels are those of one group.
     """
+    results = math.prod(walk.out)
+    many = channels >= 16 and results * groups >= 100
+    wide = channels >= 4 and channels * walk.kernel[-1] >= 20 and results >= 900
     return (
         len(walk.out) == 2
         and walk.stride[0] == 1
         and walk.kernel[0] >= 3
-        and 16 <= channels <= 128
+        and channels <= 128
         and outputs > 1
-        and math.prod(walk.out) * groups >= 100
+        and (many or wide)
     )
 
 

@@ -32,7 +32,7 @@ from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import (
     by_rows,
-    few_channels,
+    depthwise,
     pointwise,
     small_images,
 )
@@ -87,14 +87,14 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         result = small_images.convolved(x, weight, bias, walk)
         if np.isfinite(result).all():
             return result
-    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for few channels has rows
+    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for single channels has rows
         return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
     each = x.shape[1] // groups, channels // groups
     if by_rows.pays(*each, walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
-    if few_channels.pays(x, *each, walk, groups):
-        return few_channels.convolved(x, weight, bias, walk, groups)
+    if groups == x.shape[1] > 1 and depthwise.pays(x, each[1], walk):
+        return depthwise.convolved(x, weight, bias, walk)
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     weight = np.ascontiguousarray(weight)  # BLAS accepts a transposed matrix, not a reversed one
@@ -130,10 +130,6 @@ def _spread(
         result = small_images.spread(y, weight, bias, size, walk)
         if np.isfinite(result).all():
             return result
-    rows = by_rows.pays(y.shape[1] // groups, weight.shape[1], walk._replace(out=size), groups)
-    if groups == 1 and not rows and few_channels.pays(y, weight.shape[1], y.shape[1], walk):
-        if np.isfinite(weight).all():
-            return few_channels.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
     is_small = max(walk.stride) > 1 and columns * math.prod(walk.kernel) * groups * len(y) <= _FEW
@@ -246,10 +242,10 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
     each = x.shape[1] // groups, channels // groups
-    if groups > 1 and max(each) <= 64 and by_rows.pays(*each, walk, groups):
+    if (max(each) <= 64 if groups > 1 else each[0] <= 12) and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)
-    if groups in (1, channels) and few_channels.pays(x, *each, walk, groups, least=5):
-        return few_channels.correlated(x, y, walk, groups)
+    if groups == channels == x.shape[1] > 1 and depthwise.pays(x, 1, walk, least=5):
+        return depthwise.correlated(x, y, walk)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y).reshape(batch, groups, channels // groups, math.prod(walk.out))

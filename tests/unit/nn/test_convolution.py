@@ -213,6 +213,28 @@ def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, m
     np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(
+    ("kernel", "padding", "dilation"), [(3, 1, 1), (2, 0, 1), (3, 2, 2), (5, 4, 1)], ids=str
+)
+def test_few_results_are_sums_of_products(kernel, padding, dilation, groups, monkeypatch):
+    """Windows slide over the results, or over the input: both give the same."""
+    random = np.random.RandomState(0)
+    x = tn.tensor(random.standard_normal((2, 40, 9, 8)), requires_grad=True)
+    shape = 2 * groups, 40 // groups, kernel, kernel
+    weight, bias = (
+        tn.tensor(random.standard_normal(s), requires_grad=True) for s in (shape, shape[0])
+    )
+    results = []
+    for _ in range(2):
+        y = F.conv2d(x, weight, bias, 1, padding, dilation, groups)
+        results.append([y, *tn.autograd.grad((y * y).sum(), (x, weight, bias))])
+        monkeypatch.setattr(convolution_ops, "_mirrored", lambda *_: None)
+    for found, expected in zip(*results, strict=True):
+        a, b = found.detach().numpy(), expected.detach().numpy()
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-11)
+
+
 @pytest.mark.parametrize(
     "shape", [(3, 6, 2, 2), (3, 6, 5, 4), (1, 6, 7), (0, 6, 4), (2, 6, 1, 2, 3)]
 )

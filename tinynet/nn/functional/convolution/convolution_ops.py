@@ -68,6 +68,24 @@ def _by_onednn(x: Array, other: Array, walk: Walk) -> bool:
     return numba_kernels.takes(x, other) and onednn.convolution.takes(x, other, walk)
 
 
+def _mirrored(walk: Walk, size: Ints, few: int, many: int, share: float) -> Walk | None:
+    """Return the walk of the results over the elements, or None if it takes more time.
+
+    ``share``: how many times the channels of the results must be in those of the input.
+    """
+    if few > 128 or share * few * math.prod(size) >= many * math.prod(walk.out):
+        return None
+    return walk.mirrored(size)
+
+
+def _turned(weight: Array, groups: int) -> Array:
+    """Return a weight with its channels exchanged within each group, and the kernel reversed."""
+    outputs, inputs = len(weight) // groups, weight.shape[1]
+    parts = weight.reshape(groups, outputs, *weight.shape[1:]).swapaxes(1, 2)
+    parts = np.flip(parts, (*range(3, parts.ndim),))
+    return np.ascontiguousarray(parts).reshape(groups * inputs, outputs, *weight.shape[2:])
+
+
 def _by_images(windows: Array) -> bool:
     """Return whether to multiply the windows of each image separately, as a large matrix.
 
@@ -91,6 +109,9 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
     each = x.shape[1] // groups, channels // groups
+    mirrored = _mirrored(walk, x.shape[2:], each[1], each[0], 4)
+    if mirrored:
+        return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
     if by_rows.pays(*each, walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
     if groups == x.shape[1] > 1 and depthwise.pays(x, each[1], walk):
@@ -242,6 +263,9 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
     each = x.shape[1] // groups, channels // groups
+    mirrored = _mirrored(walk, x.shape[2:], each[1], each[0], 1.3)
+    if mirrored:
+        return _turned(_correlated(y, x, mirrored, groups), groups)
     if (max(each) <= 64 if groups > 1 else each[0] <= 12) and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)
     if groups == channels == x.shape[1] > 1 and depthwise.pays(x, 1, walk, least=5):

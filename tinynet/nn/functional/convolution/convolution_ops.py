@@ -109,8 +109,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
     each = x.shape[1] // groups, channels // groups
-    mirrored = _mirrored(walk, x.shape[2:], each[1], each[0], 4)
-    if mirrored:
+    if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 4):
         return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
     if by_rows.pays(*each, walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
@@ -263,8 +262,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
     each = x.shape[1] // groups, channels // groups
-    mirrored = _mirrored(walk, x.shape[2:], each[1], each[0], 1.3)
-    if mirrored:
+    if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 1.3):
         return _turned(_correlated(y, x, mirrored, groups), groups)
     if (max(each) <= 64 if groups > 1 else each[0] <= 12) and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)

@@ -26,7 +26,9 @@ MISSING = (
     "In the clone: pip install torch==2.13.0 matplotlib"
 )
 NAMES = [row.name for row in ROWS]
-TABLES = "operations floor inference scaling large rows memory imports loading sweeps".split()
+TABLES = (
+    "operations floor inference generation scaling large rows memory imports loading sweeps".split()
+)
 SHORT = {*TABLES} - {"floor", "memory", "sweeps"}  # what takes a few minutes in all
 
 
@@ -42,6 +44,7 @@ def parsed() -> argparse.Namespace:
     add("--workloads", nargs="*", metavar="NAME", help=f"training steps: {', '.join(NAMES)}")
     add("--floor", action="store_true", help="steps written by hand in numpy")
     add("--inference", action="store_true", help="one answer at a time, without a graph")
+    add("--generation", action="store_true", help="texts token by token, by a GPT")
     add("--scaling", action="store_true", help="how cost grows with the work")
     add("--large", action="store_true", help="GPT-2 and ResNet-18: time and memory of a step")
     add("--rows", action="store_true", help="data loaders over 10 million rows")
@@ -115,7 +118,7 @@ def _measured(name: str, threads: int, rounds: int, only: str) -> list[Table]:
     """Measure the tables of one option."""
     import torch
 
-    from benchmarks import inference, large_steps, loading, processes, scaling, sweeps
+    from benchmarks import generation, inference, large_steps, loading, processes, scaling, sweeps
 
     torch.set_num_threads(threads)
     few = min(rounds, 5)
@@ -123,6 +126,7 @@ def _measured(name: str, threads: int, rounds: int, only: str) -> list[Table]:
         "operations": lambda: _operations(rounds, only),
         "floor": lambda: [race.report_floor(threads, rounds)],
         "inference": lambda: [inference.report(threads, rounds)],
+        "generation": lambda: [generation.report(torch, rounds)],
         "scaling": lambda: scaling.report(threads, rounds),
         "large": lambda: large_steps.report(threads, few),
         "rows": lambda: [loading.report_rows(min(rounds, 3))],

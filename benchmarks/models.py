@@ -70,6 +70,7 @@ def block(lib: Any, width: int, heads: int) -> Model:
     class Block(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
+            self.heads = heads
             self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
             self.qkv = nn.Linear(width, 3 * width)
             self.out = nn.Linear(width, width)
@@ -87,6 +88,24 @@ def block(lib: Any, width: int, heads: int) -> Model:
             return x + self.shrink(functional.gelu(self.grow(self.norm2(x))))
 
     return Block()
+
+
+def decode(lib: Any, block: Any, x: Any, cache: Any) -> tuple[Any, Any]:
+    """Return the result of a transformer block for one token, and its keys and values so far.
+
+    Args:
+        lib: the library.
+        block: that of ``block``.
+        x: ``[batch, 1, width]``.
+        cache: the keys and values of the tokens before, or None.
+    """
+    functional, (batch, _, width) = lib.nn.functional, x.shape
+    q, k, v = block.qkv(block.norm1(x)).view(batch, 1, 3, block.heads, -1).transpose(1, 3).unbind(2)
+    if cache is not None:
+        k, v = lib.cat((cache[0], k), 2), lib.cat((cache[1], v), 2)
+    y = functional.scaled_dot_product_attention(q, k, v)
+    x = x + block.out(y.transpose(1, 2).reshape(batch, 1, width))
+    return x + block.shrink(functional.gelu(block.grow(block.norm2(x)))), (k, v)
 
 
 def gpt(

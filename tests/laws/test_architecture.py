@@ -105,7 +105,7 @@ ON_TOP = {
 # function): `import tinynet` must do without it.
 EDGE = {
     "board/notebook.py": {"tensorboard"},
-    "board/summaries/lettering.py": {"PIL"},  # board and data do not import each other
+    "board/summaries/pixels.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"google", "tensorboardX"},
     "compat/utilities/quasirandom.py": {"scipy"},
     "compat/vision/functions/on_pillow.py": {"PIL"},  # what Pillow computes itself

@@ -150,7 +150,9 @@ def test_views_and_other_dtypes_have_the_same_products(pool):
 
 
 FEW_ROWS = {  # what is computed in blocks: the shapes of a product, and which side is transposed
-    "_by_columns": [(2, 768, 1030, "b"), (16, 300, 301, "b"), (32, 256, 100, "b")],
+    "_by_columns": [
+        *[(2, 768, 1030, "b"), (4, 128, 384, "b"), (16, 300, 301, "b"), (32, 256, 100, "b")],
+    ],
     "_by_rows": [(1030, 2, 768, "a"), (300, 16, 301, "a"), (100, 32, 700, "a")],
     "_by_sums": [(2, 1030, 768, ""), (16, 300, 301, ""), (24, 700, 100, "")],
     "_outer": [(1030, 1, 768, "a"), (700, 1, 600, "")],

@@ -64,7 +64,7 @@ PATHS: dict[str, str] = {
     "torch.ao.nn": "compat.quantization",
     "torch.ao.quantization": "compat.quantization",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
-    "torch.autograd.functional": "autograd.functional autograd.jacobian_helpers",
+    "torch.autograd.functional": "autograd.functional",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
     "torch.autograd.profiler": "compat.profiler",
     "torch.compiler": "compiler",

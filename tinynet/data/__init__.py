@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from tinynet.data.readers.images import read_idx as read_idx
     from tinynet.data.readers.parquet import Parquet as Parquet
     from tinynet.data.readers.table_rows import CSV as CSV
-    from tinynet.data.stack import StackDataset as StackDataset
+    from tinynet.data.subset import StackDataset as StackDataset
     from tinynet.data.subset import Subset as Subset
     from tinynet.data.subset import random_split as random_split
     from tinynet.data.texts.byte_pairs import BPETokenizer as BPETokenizer

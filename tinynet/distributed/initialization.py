@@ -13,7 +13,7 @@ from tinynet.distributed.channel import Channel, Patience
 from tinynet.distributed.constants import Backend, default_pg_timeout
 from tinynet.distributed.departures import Departures
 from tinynet.distributed.fingerprints import set_debug_level_from_env
-from tinynet.distributed.local_threads import divide, hosts
+from tinynet.distributed.launcher import divide, hosts
 from tinynet.distributed.process_group import NON_GROUP_MEMBER, ProcessGroup, world
 from tinynet.distributed.watchdog import Watchdog
 from tinynet.distributed.watchdog_process import JOINS

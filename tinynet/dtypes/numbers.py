@@ -54,7 +54,7 @@ def refuse_large(value: builtins.int) -> None:
 
 def refuse_longer(*values: builtins.int) -> None:
     """Raise ValueError for an integer that int64 cannot hold."""
-    if not all(-(2**63) <= value < 2**63 for value in values):
+    if min(values) < -(2**63) or max(values) >= 2**63:
         raise ValueError("Overflow when unpacking long long")
 
 

@@ -130,7 +130,7 @@ def row_dots(a: Array, b: Array) -> Array:
     n = a.shape[1]
     if b.ndim == 1 and n < _LONG:
         return np.dot(a, b)
-    if n < _SHORT:
+    if n < _SHORT and len(a) > _FEW:
         return np.einsum("ij,ij->i", a, b)
     if n < 2 * _LONG:
         return np.vecdot(a, b)
@@ -159,4 +159,17 @@ def column_sums(x: Array) -> Array:
     total = column_sums(found.reshape(*before, -1, n))
     if whole < rows:
         total += column_sums(x[..., whole:, :])
+    return total.astype(x.dtype, copy=False)
+
+
+def weighted_sums(weights: Array, x: Array) -> Array:
+    """Return ``weights @ x`` for ``[rows]`` and ``[rows, n]``, in blocks of rows."""
+    rows, n = x.shape
+    whole = rows // _FEW * _FEW
+    if not whole:
+        return np.dot(weights, x)
+    stacked = weights[:whole].reshape(-1, 1, _FEW), x[:whole].reshape(-1, _FEW, n)
+    total = add_up(np.matmul(*stacked), axis=(0, 1), dtype=np.float64)
+    if whole < rows:
+        total += np.dot(weights[whole:], x[whole:])
     return total.astype(x.dtype, copy=False)

@@ -76,7 +76,7 @@ _COLOURS = np.array(
 )
 _PAPER = 255.0
 _TINT = 0.55
-"""The strength of the class colours in the plane, relative to those of the points."""
+"""The strength of the class colours in the plane, relative to the points'."""
 
 _ENLARGED = 2
 """The number of pixels per side for each evaluated place."""
@@ -143,7 +143,7 @@ class DecisionBoundary(Exhibit):
 
 
 def _probabilities(outputs: Any) -> Array:
-    """Return probabilities (batch, classes) from logits; a single one is that of class 1."""
+    """Return probabilities (batch, classes) from logits; a single one belongs to class 1."""
     if not isinstance(outputs, Tensor) or outputs.ndim not in (1, 2):
         raise ValueError(f"outputs must be (batch, classes), are {shape_of(outputs)}")
     logits = outputs.detach().numpy().astype(float)
@@ -338,7 +338,7 @@ class Projector(Exhibit):
         self.tag = tag
 
     def show(self, at: Moment) -> None:
-        """Write the vectors in place of those of the previous evaluation."""
+        """Write the vectors in place of the previous evaluation's."""
         vectors = vectors_of(at.model, self.embedding)[: self.count]
         names = names_of(at) or [*map(str, range(len(vectors)))]
         vectors = vectors[: len(names)]

@@ -287,7 +287,7 @@ def rows_of(outputs: Any, targets: Any = None, *, classes: bool) -> list[Row]:
 
 
 def _named(outputs: Any) -> dict[str, Tensor]:
-    """Return outputs by name: those of a tuple or dict by its names, or numbered.
+    """Return outputs by name: the names of a tuple or dict, or numbers.
 
     Raises:
         UsageError: there is something else than batches among them.
@@ -336,7 +336,7 @@ def as_text(rows: list[Row], tokenizer: Any) -> list[Row]:
     """Replace the tokens in rows by their text; return the rows.
 
     Args:
-        rows: those of a language model; others remain as they are.
+        rows: a language model's; others remain as they are.
         tokenizer: the tokenizer of the data set, or None.
     """
     if not isinstance(tokenizer, Tokenizer):

@@ -3,7 +3,7 @@
 import pytest
 
 import tinynet as tn
-from tinynet.autograd import functional, jacobian_helpers
+from tinynet.autograd import functional
 
 
 def T(values, requires_grad=False):
@@ -289,15 +289,15 @@ def test_a_linearized_function():
 
 def test_parts_of_jacobians_that_libraries_import():
     x, y = tn.ones(2, 1), tn.ones(1, dtype=tn.float64)
-    parts = jacobian_helpers._construct_standard_basis_for((x, y), (2, 1))
+    parts = functional._construct_standard_basis_for((x, y), (2, 1))
     assert [p.tolist() for p in parts] == [[[1, 0], [0, 1], [0, 0]], [[0], [0], [1]]]
     assert [p.dtype for p in parts] == [tn.float32, tn.float64]
-    assert jacobian_helpers._as_tuple(x, "inputs", "jacobian") == (False, (x,))
-    assert jacobian_helpers._as_tuple([x]) == (x,)
-    (again,) = jacobian_helpers._grad_preprocess((x,), create_graph=False, need_graph=True)
+    assert functional._as_tuple(x, "inputs", "jacobian") == (False, (x,))
+    assert functional._as_tuple([x]) == (x,)
+    (again,) = functional._grad_preprocess((x,), create_graph=False, need_graph=True)
     assert again.requires_grad and again is not x
-    nested = jacobian_helpers._grad_postprocess(((again * 2,), (again,)), create_graph=False)
+    nested = functional._grad_postprocess(((again * 2,), (again,)), create_graph=False)
     assert not nested[0][0].requires_grad and nested[0][0].tolist() == [[2], [2]]
-    unpack = jacobian_helpers._tuple_postprocess
+    unpack = functional._tuple_postprocess
     assert unpack(((1,), (2,)), (True, False)) == (1, 2)
     assert unpack(((1,),), (False, False)) == 1 and unpack((1,), False) == 1

@@ -11,15 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tinynet.utils.tensorboard.summary import hparams
 
 import tinynet as tn
 from tests.tools.patience import PATIENCE
 from tests.tools.rounding import near
 from tests.unit.board import pictures, reader
 from tinynet.board import BoardWarning, SummaryWriter
-from tinynet.board.summaries.lettering import lettered
-from tinynet.board.summaries.pixels import png
-from tinynet.utils.tensorboard.summary import hparams
+from tinynet.board.summaries.pixels import lettered, png
 
 ROOT = Path(__file__).parents[3]
 RECORDED = json.loads((Path(__file__).parent / "signatures.json").read_text(encoding="utf-8"))

@@ -60,3 +60,15 @@ def test_layouts():
         assert found.tolist() == out.tolist()
         below, density = exact(view.numpy())
         assert_near(leaf.grad.numpy(), below + view.numpy() * density)
+
+
+def test_tanh_accuracy():
+    """The gradient subtracts the square of tanh from 1, as in PyTorch."""
+    x = tn.tensor(X, requires_grad=True)
+    F.gelu(x, approximate="tanh").sum().backward()
+    wide = tn.tensor(X.astype(np.float64), requires_grad=True)
+    output = F.gelu(wide, approximate="tanh")
+    output.sum().backward()
+    found = F.gelu(x, approximate="tanh").detach().numpy()
+    assert_near(found, output.detach().numpy(), scale=np.abs(X))
+    assert_near(x.grad.numpy(), wide.grad.numpy(), scale=1 + np.minimum(np.abs(X), 6) ** 3 / 8)

@@ -29,6 +29,12 @@ def test_hardtanh_bounds():
     assert str(caught.value) == "max_val (1) must be greater than min_val (2)"
 
 
+def test_a_bound_of_zero_keeps_the_sign_of_zero():
+    x = tn.tensor([-0.0, 0.0])
+    for clamped in (x.clamp(0, 1.0), x.clamp(-1.0, 0.0), nn.Hardtanh(0.0, 1.0)(x)):
+        assert np.signbit(clamped.numpy()).tolist() == [True, False]
+
+
 def test_prelu_trains_its_weight():
     layer = nn.PReLU(4, init=0.5)
     layer(X).sum().backward()

@@ -1,6 +1,10 @@
 """``run.compile = "numba"``: a run whose steps become native, and its resumption to the bit."""
 
 import json
+import os
+import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +20,12 @@ from .test_resume import ALL, all_of, killed
 pytest.importorskip("numba")
 
 NATIVE = {"run.compile": "numba", "run.epochs": 3, "run.save_every_steps": 1}
+
+
+@pytest.fixture
+def digits(digits):
+    """A small model: its native code runs as Python."""
+    return digits.replace("[64, 16, 10]", "[64, 4, 10]")
 
 
 @pytest.fixture(autouse=True)
@@ -98,3 +108,36 @@ def test_where_numba_is_missing(write, digits, monkeypatch):
     monkeypatch.setattr(compiler, "is_available", lambda: False)
     with pytest.raises(ConfigError, match="run.compile: must be true or false: numba is not"):
         load_config(write(digits), ["run.compile=numba"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_processes_that_are_killed_while_native_code_is_compiled(seed, write, digits, tmp_path):
+    """A run that was killed five times has the bits of one that follows its notes."""
+    path = write(digits)
+    chance = random.Random(seed)
+    smaller = {**NATIVE, "run.epochs": 6, "run.save_every_steps": 5, "data.batch_size": 8}
+    started = ["train", str(path), *(f"--set={key}={value}" for key, value in smaller.items())]
+
+    def process(*arguments):
+        command = [sys.executable, "-m", "tinynet", *arguments]
+        cache = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **cache})
+
+    out = tmp_path / "killed"
+    for kills_left in range(5, -1, -1):
+        runs = [file.parent for file in out.glob("*/*/config.toml")]
+        one = process(*(["resume", str(runs[0])] if runs else [*started, f"--out={out}"]))
+        try:
+            one.wait(chance.uniform(2, 9) if kills_left else None)
+        except subprocess.TimeoutExpired:
+            one.kill()
+            one.wait()
+        else:
+            assert one.returncode == 0
+    (folder,) = (file.parent for file in out.glob("*/*/config.toml"))
+    notes = json.loads((folder / "run.json").read_text())["compiled"]["native_from"]
+    again = process(*started, f"--set=run.native_from={notes}", f"--out={tmp_path / 'again'}")
+    assert again.wait() == 0
+    (repeated,) = (file.parent for file in (tmp_path / "again").glob("*/*/config.toml"))
+    same(folder, repeated)

@@ -56,7 +56,7 @@ class Draws:
     def install(self) -> None:
         """Replace the engine's functions and methods."""
         torch, tensor = self.torch, self.torch.Tensor
-        for name in ("uniform_", "normal_", "exponential_", "bernoulli_"):
+        for name in ("uniform_", "normal_", "exponential_", "bernoulli_", "cauchy_"):
             setattr(tensor, name, getattr(self, name)())
         for name in ("rand", "randn"):
             setattr(torch, name, self.made(name))
@@ -175,15 +175,15 @@ class Draws:
             kind = options.get("dtype") or torch.int64
             return torch.from_numpy(values).to(kind)
 
-        def multinomial(weights: Any, count: int, replacement: bool = False, **_: Any) -> Any:
+        def multinomial(weights: Any, num_samples: int, replacement: bool = False, **_: Any) -> Any:
             rows = weights.detach().double().numpy()
             flat = rows.reshape(-1, rows.shape[-1])
-            rounds = count if replacement else 1
+            rounds = num_samples if replacement else 1
             waits = self.numpy.exponential(size=(flat.shape[0], rounds, flat.shape[1]))
             with np.errstate(divide="ignore"):
                 waits = waits / flat[:, None, :]
-            picked = waits.argmin(-1) if replacement else waits[:, 0].argsort(-1)[:, :count]
-            return torch.from_numpy(picked.reshape(*rows.shape[:-1], count).astype(np.int64))
+            picked = waits.argmin(-1) if replacement else waits[:, 0].argsort(-1)[:, :num_samples]
+            return torch.from_numpy(picked.reshape(*rows.shape[:-1], num_samples).astype(np.int64))
 
         def randint_like(t: Any, *bounds: Any, **options: Any) -> Any:
             return randint(*bounds, size=t.shape, **{"dtype": t.dtype, **options})
@@ -224,6 +224,11 @@ class Draws:
     def exponential_(self) -> Any:
         return lambda t, lambd=1.0, **_: self.fill(
             t, self.numpy.exponential(1 / float(lambd), tuple(t.shape))
+        )
+
+    def cauchy_(self) -> Any:
+        return lambda t, median=0.0, sigma=1.0, **_: self.fill(
+            t, self.numpy.standard_cauchy(tuple(t.shape)) * float(sigma) + float(median)
         )
 
     def bernoulli_(self) -> Any:

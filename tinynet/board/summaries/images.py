@@ -11,8 +11,7 @@ import numpy as np
 from tinynet.board import tensorboardx
 from tinynet.board.summaries import checks, pixels
 from tinynet.board.summaries.family import Family
-from tinynet.board.summaries.lettering import lettered
-from tinynet.board.summaries.pixels import animated_png, png
+from tinynet.board.summaries.pixels import animated_png, lettered, png
 
 
 class Images(Family):

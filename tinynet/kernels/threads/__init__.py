@@ -6,6 +6,7 @@ Results do not depend on the number of threads, nor on their timing.
 from tinynet.kernels.threads import openblas as openblas
 from tinynet.kernels.threads import processors as processors
 from tinynet.kernels.threads.blocks import blockwise as blockwise
+from tinynet.kernels.threads.blocks import combine_rows as combine_rows
 from tinynet.kernels.threads.blocks import in_blocks as in_blocks
 from tinynet.kernels.threads.blocks import row_blocks as row_blocks
 from tinynet.kernels.threads.blocks import row_by_row as row_by_row

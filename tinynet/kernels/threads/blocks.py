@@ -20,24 +20,32 @@ BLOCK = 1 << 15  # elements: four such arrays fit the cache, and a pass takes lo
 LARGE = 4 * BLOCK  # up to this size, whole arrays fit
 
 _LONG_ROW = 192  # elements: a row's own loop costs less than a copy of its number
-
-
-def row_by_row(length: int) -> contextlib.AbstractContextManager[None]:
-    """Let numpy combine rows of this length with a column without copying the column.
-
-    Numpy repeats the column's numbers in a buffer to make its inner loops as long as that, which
-    takes two thirds of the time. Conversions between dtypes need the buffer: keep them outside.
-    """
-    return _unbuffered() if length >= _LONG_ROW else contextlib.nullcontext()
+_SHORT_LOOP = 2048  # elements: three such buffers fit the first cache, numpy's usual ones do not
+_FEW = 1 << 14  # elements up to which another call costs more than it saves
 
 
 @contextlib.contextmanager
-def _unbuffered() -> Iterator[None]:
-    before = np.setbufsize(16)
+def row_by_row(length: int) -> Iterator[None]:
+    """Let numpy combine rows of this length with a column faster.
+
+    Numpy repeats the column's numbers in a buffer to make its inner loops as long as that, which
+    takes two thirds of the time. Long rows need no buffer, and short ones a small one. Conversions
+    between dtypes need the buffer: keep them outside.
+    """
+    before = np.setbufsize(16 if length >= _LONG_ROW else _SHORT_LOOP)
     try:
         yield
     finally:
         np.setbufsize(before)
+
+
+def combine_rows(ufunc: np.ufunc, x: Array, vector: Array, out: Array) -> Array:
+    """Write ``ufunc(x, vector)`` for a row or column, of which numpy copies short ones faster."""
+    if x.shape[1] < _LONG_ROW and x.size > _FEW:
+        np.copyto(out, vector)
+        vector = out
+    found: Array = ufunc(x, vector, out=out)
+    return found
 
 
 def row_blocks(function: Callable[..., object], first: Array, *others: Array, axis: int) -> Array:

@@ -19,8 +19,9 @@ from tinynet.kernels.threads.blocks import row_by_row
 from tinynet.kernels.threads.openblas import blas_function
 
 LEAST = 400_000  # multiply-adds from which a product takes longer than what blocks cost
+MATRIX = 1 << 15  # numbers of a transposed matrix whose copy takes longer than that
 SMALL = 100**3  # multiply-adds up to which OpenBLAS multiplies in place
-_RESULTS = 1024  # numbers in its result, up to which it also reads a transposed matrix in place
+_RESULTS = 1200  # numbers in its result, up to which it also reads a transposed matrix in place
 _FEW, _FEWEST = 32, 24  # rows; rows if the products of blocks are added
 _CORES = (b"SkylakeX", b"Cooperlake", b"SapphireRapids")
 

@@ -21,7 +21,7 @@ _ROWS, _PART = 24, 1 << 23
 def dot(a: Array, b: Array) -> Array:
     """Return ``a @ b`` of matrices."""
     size = a.size * b.shape[1]
-    if size > few_rows.LEAST:
+    if len(a) > 1 and (size > few_rows.LEAST or b.size >= few_rows.MATRIX):
         blocks = few_rows.product(a, b)
         if blocks is not None:
             return blocks

@@ -24,7 +24,7 @@ from tinynet.distributed.reductions import all_reduce, gather_rows
 from tinynet.distributed.work import Future
 from tinynet.dtypes import Array
 from tinynet.nn.parallel import messages
-from tinynet.nn.parallel.renormalization import Renormalization
+from tinynet.nn.parallel.module_state import Renormalization
 from tinynet.ops.creation.constructors import tensor
 
 # ---- sparse reduction ---------------------------------------------------------------------------

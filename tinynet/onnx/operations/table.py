@@ -25,7 +25,7 @@ the attributes of the view; it returns the new viewed value."""
 RANDOM = (
     "random:", "ops.creation.random", "ops.creation.drawing:", "ops.creation.multinomial:",
     "ops.creation.reparameterized:",
-    "nn.functional.dropouts:", "nn.functional.activation.", "nn.init.random:",
+    "nn.functional.dropouts:", "nn.functional.activation.", "nn.init:",
 )  # fmt: skip
 """How the names of functions begin whose results are not constants."""
 

@@ -237,20 +237,24 @@ def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
             f"{name}(): argument 'size' (position 1) must be tuple of ints, "
             f"not {type(wrong).__name__}"
         ) from None
-    for n in shape:
-        if n < 0 and name in ("zeros",):
+    if min(shape, default=0) < 0:
+        if name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
-        if n < 0:
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {n}: {list(shape)}"
-            )
-    refuse_huge(shape)
+        negative = next(n for n in shape if n < 0)
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {negative}: {list(shape)}"
+        )
+    if math.prod(shape) >= _HUGE:
+        refuse_huge(shape)
     return shape
+
+
+_HUGE = 2**61  # elements
 
 
 def refuse_huge(shape: Sequence[int]) -> None:
     """Raise RuntimeError for a shape with more elements than any memory can hold."""
-    if math.prod(map(int, shape)) >= 2**61:
+    if math.prod(map(int, shape)) >= _HUGE:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -58,8 +59,10 @@ def normal_parts(
     generator: Generator | None, name: str, kind: np.dtype[Any], shape: tuple[int, ...]
 ) -> Array:
     """Draw standard normal numbers; complex ones have parts of variance 1/2."""
-    drawn = by_parts(kind, shape, numbers_of(generator, name).standard_normal)
-    return drawn * math.sqrt(0.5) if kind.kind == "c" else drawn
+    numbers = numbers_of(generator, name)
+    if kind.kind != "c":
+        return np.asarray(numbers.standard_normal(shape))
+    return by_parts(kind, shape, numbers.standard_normal) * math.sqrt(0.5)
 
 
 @traced
@@ -73,7 +76,9 @@ def drawn_uniform(generator: Generator | None, name: str, shape: Any, kind: Any)
     """Draw values from [0, 1) in the dtype itself: rounding a float64 could give 1.0."""
     drawn = np.float32 if kind in (np.float32, np.complex64) else np.float64
     numbers = numbers_of(generator, name)
-    return by_parts(kind, shape, lambda size: numbers.random(size, dtype=drawn))
+    if kind.kind != "c":
+        return np.asarray(numbers.random(shape, drawn))
+    return by_parts(kind, shape, lambda size: numbers.random(size, drawn))
 
 
 # ---- multinomial --------------------------------------------------------------------------------
@@ -203,11 +208,15 @@ def rand(
         >>> tn.rand(2, 3).shape
         tinynet.Size([2, 3])
     """
-    require_cpu(device)
-    kind = float_kind(dtype)
-    refuse_integers(kind, "check_uniform_bounds")
+    if device is not None:
+        require_cpu(device)
+    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    if kind.kind != "f":
+        refuse_integers(kind, "check_uniform_bounds")
     drawn = drawn_uniform(generator, "rand", shape_of(size, "rand"), kind)
-    return finish(arrays.converted(drawn, kind), requires_grad)
+    if drawn.dtype != kind:
+        drawn = arrays.converted(drawn, kind)
+    return finish(drawn, requires_grad)
 
 
 @composite(method=False, out=True)
@@ -231,10 +240,13 @@ def randn(
         >>> tn.randn(2, 3).shape
         tinynet.Size([2, 3])
     """
-    require_cpu(device)
-    refuse_integers(float_kind(dtype), "normal_kernel_cpu")
-    drawn = normal_parts(generator, "randn", float_kind(dtype), shape_of(size, "randn"))
-    return _made(drawn, dtype, requires_grad)
+    if device is not None:
+        require_cpu(device)
+    kind = dtypes.default_float() if dtype is None else dtypes.as_numpy(dtype)
+    if kind.kind != "f":
+        refuse_integers(kind, "normal_kernel_cpu")
+    drawn = normal_parts(generator, "randn", kind, shape_of(size, "randn"))
+    return finish(arrays.converted(drawn, kind), requires_grad)
 
 
 @composite(method=False, out=True)
@@ -267,7 +279,8 @@ def randint(
         low, high, size = 0, low, high
     elif high is None:  # randint(high, size=...)
         low, high = 0, low
-    low, high = (int(x) if isinstance(x, Tensor) else x for x in (low, high))
+    if isinstance(low, Tensor) or isinstance(high, Tensor):
+        low, high = int(low), int(high)
     if low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
@@ -281,10 +294,18 @@ def randint(
 def check_range(low: int, high: int, kind: np.dtype[Any]) -> None:
     """Refuse integers that the dtype, or a C long, cannot represent."""
     dtypes.refuse_longer(low, high)
-    info = np.iinfo(kind) if kind.kind in "iu" else None
-    for name, bound in (("from", low), ("to - 1", high - 1)):
-        if info is not None and not info.min <= bound <= info.max:
-            raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
+    if kind.kind in "iu":
+        least, most = _limits(kind)
+        for name, bound in (("from", low), ("to - 1", high - 1)):
+            if not least <= bound <= most:
+                raise RuntimeError(f"{name} is out of bounds for {c_name(np.empty(0, kind))}")
+
+
+@functools.cache
+def _limits(kind: np.dtype[Any]) -> tuple[int, int]:
+    """Return the least and the largest number of an integer dtype."""
+    info = np.iinfo(kind)
+    return int(info.min), int(info.max)
 
 
 @composite(method=False, out=True)

@@ -129,6 +129,8 @@ def clamp_numbers(self: Array, /, min: float | None = None, max: float | None = 
     """Clamp to ``[min, max]``; either bound may be None."""
     if not dtypes.is_floating(self.dtype) and (isinstance(min, float) or isinstance(max, float)):
         self = self.astype(dtypes.default_float())
+    if min is not None and max is not None and self.dtype.kind == "f":  # in one pass
+        return self.clip(*(dtypes.representable(x, self.dtype) for x in (min, max)))
     if min is not None:
         self = np.maximum(self, dtypes.representable(min, self.dtype))
     return self if max is None else np.minimum(self, dtypes.representable(max, self.dtype))

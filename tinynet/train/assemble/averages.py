@@ -172,7 +172,7 @@ class WeightAverage:
         self._measure_statistics()
 
     def _measure_statistics(self) -> None:
-        """Set the statistics of BatchNorm layers to those of the averaged model."""
+        """Compute the statistics of BatchNorm layers anew for the averaged model."""
         model = self._parts.model
         if not any(map(_has_statistics, model.modules())):
             return

@@ -105,7 +105,7 @@ class Parts:
 
     @property
     def batches(self) -> dict[str, data.DataLoader]:
-        """Their batches by name, in order: those of training without shuffling."""
+        """Their batches by name, in order; training is not shuffled."""
         size, sets = self.config.data.batch_size, self.sets.items()
         return {name: data.DataLoader(part, size, seed_batches=True) for name, part in sets}
 

@@ -57,7 +57,7 @@ class PlateauSchedule:
 
 
 def needs_metric(schedule: Any) -> bool:
-    """Return whether ``step`` has a required argument, as that of ReduceLROnPlateau."""
+    """Return whether ``step`` has a required argument, as in ReduceLROnPlateau."""
     parameters = inspect.signature(schedule.step).parameters.values()
     return any(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in parameters)
 

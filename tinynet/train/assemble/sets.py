@@ -415,7 +415,7 @@ class MixedBatches:
 
 
 def count_classes(mixtures: Sequence[Any], train_set: Any) -> None:
-    """Give mixtures without a number of classes that of the training set.
+    """Give mixtures without a number of classes the training set's number.
 
     Raises:
         ValueError: the targets are not classes.

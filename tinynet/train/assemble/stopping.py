@@ -162,7 +162,7 @@ class Limits:
         return self.reason or "run.epochs"
 
     def is_last(self, epochs: int) -> bool:
-        """Return whether a number of complete epochs is that of the run."""
+        """Return whether a number of complete epochs ends the run."""
         return epochs >= self._most_epochs
 
     def begin(self) -> None:

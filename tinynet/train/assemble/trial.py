@@ -10,11 +10,12 @@ import copy
 import functools
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from tinynet import board, capture, nn
+from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.snapshot import preserved
 from tinynet.train.assemble.build import Parts, first_batch, refusal_to_show
 from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse, updaters_for
@@ -192,7 +193,7 @@ class Rehearsal:
         return Task(self.model, self.parts.loss, self.updaters, batches, **own)
 
     def measure(self, batch: Sequence[Any] | None = None, *, seed: int = 0) -> Batch:
-        """Evaluate a batch; by default that of the training set."""
+        """Evaluate a batch, by default of the training set."""
         batch = self.batch if batch is None else batch
         with as_evaluated(self.model, seed):
             return self.parts.method.measure(self.model, self.parts.loss, batch)
@@ -293,3 +294,41 @@ def _stateful(parts: Parts) -> Iterator[Any]:
             yield owner
             held = [owner, *vars(owner).values()]
             yield from (m for one in held if isinstance(one, nn.Module) for m in one.modules())
+
+
+def compiled_trial(parts: Parts) -> Graphs:
+    """Capture the training step of a copy of the model; return the graphs of its programs.
+
+    Raises:
+        UsageError: if the step fails, or cannot be captured; the message has the reason.
+    """
+    config = parts.config
+    calls: dict[str, tuple[Any, tuple[Any, ...]]] = {}
+
+    def compiler(function: Callable[..., Any]) -> Callable[..., Any]:
+        compiled = capture.compile(function, fullgraph=True)
+
+        def run(function: Callable[..., Any], *args: Any) -> Any:
+            calls[function.__name__] = compiled, (function, *args)
+            return compiled(function, *args)
+
+        return run
+
+    with rehearsal(parts) as tried:
+        task = tried.task(strict=True, compile=compiler)
+        try:
+            with tried.fitting(tried.batch):
+                for _ in range(capture.CAPTURES):
+                    parts.method.step(task)
+        except capture.CompileError as error:
+            raise UsageError(f"{config.origin('model.type')}: {error}") from None
+        programs = {
+            name: capture.program_graph(compiled, args, {}, [tried.model])
+            for name, (compiled, args) in calls.items()
+        }
+    if not programs:
+        place = config.origin("method.type")
+        raise UsageError(f"{place}: nothing in a step of this method is compiled")
+    graphs = Graphs()
+    graphs.add(programs if len(programs) > 1 else {"program": [*programs.values()][0]})
+    return graphs

@@ -108,7 +108,7 @@ def changed_checksums(
 
     Args:
         record: the content of ``run.json``, with the checksums of the old files.
-        checksums: those of the new files by name.
+        checksums: the new files' checksums by name.
     """
     known, begun = record.get("files", {}), record.get("replacing", {})
     changed = [name for name, new in checksums.items() if known.get(name, new) != new]

@@ -52,7 +52,7 @@ def parse_size(text: str) -> int:
 
 def peak() -> int | None:
     """Return the largest resident memory that this process has had, in bytes; None if unknown."""
-    # The maximum of getrusage is that of the program before exec, too.
+    # The maximum of getrusage includes the program before exec.
     found = _status("self", "VmHWM")
     if found is None and resource is not None:
         unit = 1 if sys.platform == "darwin" else 1024

@@ -203,7 +203,7 @@ def no_run(path: Path, missing: str) -> UsageError:
 
 
 def no_weights(folder: RunFolder, path: Path) -> UsageError:
-    """Return the error for a folder without a checkpoint: that of a run, or another one."""
+    """Return the error for a folder without a checkpoint, of a run or not."""
     if not folder.config.exists():
         return no_run(folder.path, path.name)
     if folder.checkpoint.exists():

@@ -79,7 +79,7 @@ def wrapped(line: str, width: int) -> str:
     A line that begins with a sign is not prose, and stays as it is.
 
     Args:
-        line: the line; that of a table, whose last cell continues below itself; or an indented one.
+        line: the line: of a table, whose last cell continues below itself; indented; or plain.
         width: the columns of a line.
 
     Example:
@@ -142,7 +142,7 @@ def bar(share: float, width: int, encoding: str | None = "utf-8") -> str:
     Args:
         share: the share that is done, from 0 to 1.
         width: the columns that are free.
-        encoding: that of the terminal, which may have no blocks.
+        encoding: the terminal's, which may have no blocks.
 
     Example:
         >>> bar(0.55, 12), bar(0.55, 12, "ascii"), bar(0.55, 4)
@@ -220,7 +220,7 @@ def aligned(rows: Iterable[Sequence[str]], width: int | None = None) -> list[str
 
     Args:
         rows: a header, then the rows.
-        width: the columns of a line; by default those of standard output, if it is a terminal.
+        width: the columns of a line; by default the width of standard output, if it is a terminal.
 
     Example:
         >>> for line in aligned([("lr", "kind"), ("0.1", "a"), ("10", "bc")]):

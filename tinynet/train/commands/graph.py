@@ -10,8 +10,7 @@ from tinynet import board
 from tinynet.base.invocation import command
 from tinynet.board.graphs.collection import Graphs
 from tinynet.train.assemble.build import computing
-from tinynet.train.assemble.compiled_trial import compiled_trial
-from tinynet.train.assemble.trial import trial
+from tinynet.train.assemble.trial import compiled_trial, trial
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import new_folder
 from tinynet.train.base.writing import write_text

@@ -40,7 +40,7 @@ class Argument:
 
 
 def argument(*names: str, group: str = "", at_least: int | None = None, **options: Any) -> Argument:
-    """Declare an argument; options are those of `argparse.ArgumentParser.add_argument`."""
+    """Declare an argument, with the options of `argparse.ArgumentParser.add_argument`."""
     return Argument(names, options, group, at_least)
 
 
@@ -126,7 +126,7 @@ def run_place(text: str) -> str:
 
 
 def config_place(text: str) -> str:
-    """Return the path of a config; that of a run if the argument names one."""
+    """Return the path of a config: the run's, if the argument names a run."""
     folder = RunFolder(Path(run_place(text)))
     return str(folder.config) if folder.record.is_file() else text
 

@@ -31,7 +31,7 @@ def write_comparison(folder: Path, results: Results | None = None) -> list[str]:
 
     Args:
         folder: the folder; without runs, there is no page.
-        results: those of the search that made the runs.
+        results: the results of the search that made the runs.
     """
     page, runs = RunFolder(folder).report, [*runs_in(folder)]
     if not runs:

@@ -113,7 +113,7 @@ class Kind:
 
 
 def run_sweep(arguments: argparse.Namespace, kind: Kind) -> int:
-    """Run a new sweep or resume one; arguments are those of `add_running`, and ``config``."""
+    """Run a new sweep or resume one. The arguments are ``config`` and what `add_running` adds."""
     with places_of(arguments.executor, arguments.jobs) as places:
         return 0 if places is None else _run(arguments, kind, places)
 

@@ -81,7 +81,7 @@ def problem_with(given: Sequence[Any]) -> str:
 
 
 def is_own_figure(name: Any, tree: Mapping[str, Any]) -> bool:
-    """Return whether a figure is that of a user's metric in a config, or one of its figures.
+    """Return whether a figure belongs to a user's metric in a config.
 
     Example:
         >>> is_own_figure("brier", {"evaluation": {"metrics": ["./metrics.py:brier"]}})

@@ -73,7 +73,7 @@ def list_types(kind: str) -> str:
     Example:
         >>> print(list_types("metrics"))
         accuracy
-            the share of examples whose largest output is that of the target class
+            the share of examples whose largest output belongs to the target class
         ...
     """
     if kind == "metrics":

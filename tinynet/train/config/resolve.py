@@ -118,7 +118,7 @@ def resolve(
     out: str | Path | None = None,
     stand_ins: StandIns = NO_STAND_INS,
 ) -> Config:
-    """Resolve a source to a config; arguments and errors are those of `load_config`."""
+    """Resolve a source to a config, with the arguments and errors of `load_config`."""
     problems = Problems()
     override(source, overrides, problems)
     if out is not None:

@@ -47,7 +47,7 @@ def not_sensible(value: Any, default: Any = 0) -> str:
 
     Args:
         value: a number, or a nested list of numbers; anything else is accepted.
-        default: that of the parameter.
+        default: the parameter's default.
 
     Example:
         >>> not_sensible([0.9, -0.1]), not_sensible(-1, default=-1)
@@ -106,7 +106,7 @@ FIGURE = {
     ),
     "briefly": "be loss or a metric",
     "known": f"{', '.join(METRICS)}, or one of evaluation.metrics",
-    "is_figure": True,  # those of the user's metrics are possible, too
+    "is_figure": True,  # the user's metrics have figures, too
 }
 NOT_NEGATIVE = must("not be negative", lambda value: value >= 0)
 NUMBA = must(f"be false: {compiler.missing()}", lambda value: not value or compiler.is_available())

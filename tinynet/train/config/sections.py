@@ -106,7 +106,7 @@ class DataSection:
     of several, each batch gets one at random. The targets become shares of classes."""
 
     targets: Literal["own", "inputs"] = "own"
-    """The targets: those of the data set, or its inputs (for autoencoders)."""
+    """The targets: the data set's, or its inputs (for autoencoders)."""
 
     @property
     def validation_share(self) -> float:
@@ -155,7 +155,7 @@ class LogSection:
 
     histograms: int = field(default=0, metadata=NOT_NEGATIVE)
     """Write histograms of the weights and of their gradients every this many epochs (or steps:
-    `histograms_per`). Gradients are those of the last step, after clipping. 0 turns this off."""
+    `histograms_per`). Gradients come from the last step, after clipping. 0 turns this off."""
 
     histograms_per: Literal["epoch", "step"] = "epoch"
     """Whether `histograms` counts epochs or steps."""

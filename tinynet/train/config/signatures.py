@@ -193,7 +193,7 @@ _WORDS = {"lr": "learning rate", "eps": "epsilon", "betas": "beta parameter"}
 
 
 def refused_at(component: Component, error: BaseException) -> str:
-    """Return the path of the argument that an error names, or else that of the component.
+    """Return the path of the argument that an error names, or else the component's.
 
     Example:
         >>> sgd = Component("optimizer", "SGD", optim.SGD, {"lr": -1.0, "momentum": 0.9})
@@ -220,7 +220,7 @@ def refused_at(component: Component, error: BaseException) -> str:
 
 
 def _arguments(component: Component) -> Iterator[tuple[Component, str]]:
-    """Yield the given arguments, including those of nested components."""
+    """Yield the given arguments, nested components included."""
     for key, value in component.arguments.items():
         yield component, key
         for item in value if isinstance(value, list) else [value]:

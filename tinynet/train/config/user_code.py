@@ -216,7 +216,7 @@ class Importer:
 
         Args:
             reference: ``"./file.py:Name"`` or ``"package.module:Name"``.
-            folder: the folder that ``./file.py`` is relative to; defaults to that of the config.
+            folder: the folder that ``./file.py`` is relative to; defaults to the config's folder.
 
         Raises:
             NotFoundError: if the file, module or name does not exist, or its code fails.
@@ -311,7 +311,7 @@ class Importer:
 
 @contextlib.contextmanager
 def on_path(folders: Sequence[str]) -> Iterator[None]:
-    """Put folders at the front of the import path, as Python does with that of a script."""
+    """Put folders at the front of the import path, as Python does with a script's folder."""
     sys.path[:0] = folders
     try:
         yield

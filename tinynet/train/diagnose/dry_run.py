@@ -167,7 +167,7 @@ def examine(parts: Parts) -> Checkup:
 
 
 def _total_seconds(parts: Parts, step: float, evaluation: float) -> float:
-    """Return the time of the whole run, given that of a step and of an evaluated batch."""
+    """Return the time of the whole run, given the times of a step and of an evaluated batch."""
     limit = seconds_of(parts.config.run.max_time) or math.inf
     steps, epochs = parts.length.steps, parts.length.epochs
     if steps is None or epochs is None:

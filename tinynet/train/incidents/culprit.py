@@ -333,7 +333,7 @@ class Search(BackwardObserver):
         )
 
     def _names(self, op: Any, inputs: list[Array], rest: Mapping[str, Any]) -> list[str]:
-        """Return the names of the inputs, with those of parameters and buffers."""
+        """Return the names of the inputs, parameters and buffers."""
         names = [name for name in getattr(op, "tensors", ()) if name not in rest]
         if len(names) != len(inputs):
             names = [f"input {number}" for number in range(len(inputs))]
@@ -360,7 +360,7 @@ class Search(BackwardObserver):
         return None
 
     def _rows_of(self, array: Array) -> tuple[list[int], int]:
-        """Return the rows that are not finite, if the first dimension is that of the batch."""
+        """Return the rows that are not finite, if the first dimension is the batch."""
         batch = min(self.batches - (self._depth > 0), len(self._rows) - 1)
         if array.ndim == 0 or len(array) != self._rows[batch]:
             return [], 0

@@ -235,7 +235,7 @@ class Chance(Check):
         return ""
 
     def epoch(self, step: Step) -> str:
-        """Compare the accuracy with that of guessing, and the loss with that of epochs before."""
+        """Compare the accuracy with guessing, and the loss with earlier epochs."""
         loss, total = fmean(self._losses), max(int(self._counts.sum()), 1)
         share, right = self._counts.max(initial=0) / total, self._right / total
         is_better = right > share + 2 * math.sqrt(share * (1 - share) / total)
@@ -271,7 +271,7 @@ class Scale(Check):
         return ""
 
     def epoch(self, step: Step) -> str:
-        """Compare the errors with those of predicting the mean."""
+        """Compare the errors with predictions of the mean."""
         if not self._seen:
             return ""
         outputs, targets = map(np.concatenate, zip(*self._seen, strict=True))

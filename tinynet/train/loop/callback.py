@@ -73,7 +73,7 @@ class Moment:
     def examples(self, count: int, *, train: bool = False) -> Any:
         """Return the first examples of the validation set, or of the training set, as a batch.
 
-        Without a validation set, they are those of the test set.
+        Without a validation set, they come from the test set.
         """
         measured = self.test_set if self.validation_set is None else self.validation_set
         examples = self.train_set if train else measured
@@ -189,7 +189,7 @@ class Callbacks:
     """The callbacks of a run, in the order of their calls.
 
     A run from a config has one list: what shows its progress, what writes for TensorBoard and for
-    trackers, the callbacks and exhibits of the config, and those of the caller.
+    trackers, the callbacks and exhibits of the config, and the caller's.
 
     `fit` calls them at the beginning and the end of the run, of epochs and of steps; its caller
     passes on evaluations, and may end an epoch with figures.

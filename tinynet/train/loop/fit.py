@@ -148,7 +148,7 @@ class _Loop:
     def steps(
         self, batches: Batches, epochs: Iterable[int], first_step: int, first_batch: int
     ) -> Generator[Step, None, None]:
-        """Yield each step after taking it; the arguments are those of `fit`."""
+        """Yield each step after taking it, with the arguments of `fit`."""
         task, number = self.task, first_step
         model, updaters = task.model, task.updaters
         count = -(-len(batches) // self.accumulate)

@@ -243,7 +243,7 @@ class DataSource(Protocol):
     """The members of a data set that the trainer uses where a data set has them.
 
     Each may be missing, so a data set needs only ``__len__`` and ``__getitem__``. A subset
-    (`data.Subset`) has those of its data set.
+    (`data.Subset`) has its data set's.
     """
 
     def own_split(self) -> tuple[list[int], ...] | None:

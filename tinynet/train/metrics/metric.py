@@ -41,7 +41,7 @@ class Metric:
     """Return the figure of the sums."""
 
     add: Callable[[Any, Any], Any] = operator.add
-    """Return the sums with those of the next batch, which another process may have computed."""
+    """Add the sums of the next batch, which another process may have computed."""
 
     of_loss: Callable[[float], float] | None = None
     """Return the figure for a loss, if the metric is a function of the loss alone."""

@@ -106,11 +106,11 @@ def expected_error(sums: Sums) -> float:
 
 
 AVERAGES = {
-    "": "the mean over the classes that occur (macro); of single logits, that of class 1",
+    "": "the mean over the classes that occur (macro); the figure of class 1 for single logits",
     "_micro": "over the predictions for all classes together",
     "_weighted": "the mean over the classes, weighted by their numbers of targets",
     "_per_class": "one value per class",
-    "_classK": "that of class K alone",
+    "_classK": "the figure of class K alone",
 }
 """What the ends of the names mean."""
 
@@ -263,7 +263,7 @@ class PoorFitWarning(UserWarning):
 
 
 def doubt(figures: Mapping[str, float], name: str, is_standardized: bool) -> str:
-    """Return why figures are those of a model that is worse than a constant; "" if they are not.
+    """Return why figures show a model that is worse than a constant; "" if they do not.
 
     Args:
         figures: the figures of a data set.
@@ -342,7 +342,7 @@ METRICS = {
     "accuracy": Metric(
         accuracy,
         True,
-        "the share of examples whose largest output is that of the target class",
+        "the share of examples whose largest output belongs to the target class",
     ),
     "average_precision": _area(average_precision, "precision-recall curve (average precision)"),
     "binary_accuracy": Metric(
@@ -428,7 +428,7 @@ def _collects(built: Any) -> bool:
 
 
 def name_of(metric: Any) -> str:
-    """Return the name of a metric's figure: that of the function or class.
+    """Return the name of a metric's figure: the name of the function or class.
 
     Args:
         metric: a name, a function, a class, an object of one, or a component of a config.

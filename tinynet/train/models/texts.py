@@ -64,7 +64,7 @@ class LSTMLanguageModel(nn.Module):
         """Return the scores of the token after the last one, and the next state.
 
         Args:
-            tokens: (batch, time): the tokens after those of the state.
+            tokens: (batch, time): the tokens that follow the state's.
             state: the state returned for the previous tokens; None at the start of a text.
 
         Shape:
@@ -226,7 +226,7 @@ class TextClassifier(nn.Module):
     """A classifier of the mean of a text's embedded tokens: fastText.
 
     Args:
-        vocab_size: the number of tokens, such as that of ``LabelledTexts``.
+        vocab_size: the number of tokens, such as ``vocab_size`` of ``LabelledTexts``.
         classes: the number of classes.
         width: the size of the embedding.
         dropout: the dropout probability before the linear layer.

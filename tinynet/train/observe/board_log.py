@@ -54,7 +54,7 @@ class Figures(Callback):
         self._evaluated = figures_on(at.measured_on, at.figures)
 
     def on_epoch_end(self, at: Moment) -> None:
-        """Pass on the figures of the epoch; those of its evaluation also over the steps."""
+        """Pass on the figures of the epoch; evaluations appear over the steps, too."""
         if at.figures:  # else the run has failed in it
             self.put(at.last, {**self._evaluated, **epoch_figures(at.figures)})
         self._evaluated = {}
@@ -208,7 +208,7 @@ def _cut(folder: Path, step: int, position: Mapping[str, int] | None) -> Mapping
     """Remove the events of a step and all later ones; return the lengths of the event files."""
     try:
         if position is None:
-            losses_and_rates = ("train/", "lr")  # of steps: those of epochs have other numbers
+            losses_and_rates = ("train/", "lr")  # of steps: epochs have other numbers
             position = sizes_before(
                 folder, lambda tag, number: number >= step and tag.startswith(losses_and_rates)
             )

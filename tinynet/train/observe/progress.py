@@ -191,7 +191,7 @@ class ProgressPrinter:
             self._run_start, self._first = self._epoch_start, epoch
 
     def update(self, examples: int, figures: Mapping[str, float]) -> None:
-        """Add the examples of a step; the figures are those of the epoch so far."""
+        """Add the examples of a step; the figures cover the epoch so far."""
         self._examples_here += examples
         now = time.perf_counter() if self._live or self._lines else 0.0
         if self._live is not None and now - self._refreshed > _REFRESH:

@@ -39,7 +39,7 @@ class ModuleRow:
     """The shape of its output; empty if it was not called."""
 
     parameters: int
-    """The number of its own parameters, without those of its submodules."""
+    """The number of its own parameters, without its submodules'."""
 
     trainable: int
     """The number of these that require grad."""

@@ -46,7 +46,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True)
 class Writing:
-    """The options of a text to write; those of `generate`."""
+    """The options of a text to write, as in `generate`."""
 
     length: int = 300
     temperature: float = 0.8
@@ -264,7 +264,7 @@ _OF_ROWS = (".csv", ".tsv", ".txt", ".data", ".parquet")  # tables, where any na
 
 
 def is_of_another_format(kind: Kind, path: Path) -> bool:
-    """Return whether a file's name is that of a format which the kind of inputs does not have."""
+    """Return whether a file has a format that such inputs do not have."""
     return bool(path.suffix) and path.suffix.lower() not in (kind.endings or _OF_ROWS)
 
 

@@ -120,7 +120,7 @@ class _LineReader:
             [column.name for column in encoder.inputs] if isinstance(encoder, TableEncoder) else []
         )
         self.columns = self.inputs
-        """The columns of a CSV line: those of the header, or else those of the model."""
+        """The columns of a CSV line: the header's, or else the model's."""
 
         self.is_first = True
 

@@ -127,7 +127,7 @@ class Trained:
         return found
 
     def inputs_of(self, rows: Sequence[Any]) -> Tensor:
-        """Return raw rows as a batch of inputs; arguments and errors are those of `predict`."""
+        """Return raw rows as a batch of inputs, with the arguments and errors of `predict`."""
         encoder = self.preprocessing
         if isinstance(encoder, ImageEncoder | TextEncoder):
             try:
@@ -154,7 +154,7 @@ class Trained:
             name: what a message calls it.
 
         Raises:
-            UsageError: its shape is not that of the data set.
+            UsageError: its shape differs from the data set's.
         """
         encoder = self.preprocessing
         if self.loaded is None and isinstance(encoder, TableEncoder):

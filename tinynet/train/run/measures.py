@@ -126,7 +126,7 @@ class Measures:
         return totals
 
     def confusion_matrix(self) -> Array | None:
-        """Return that of the last evaluation on the set that selects, if it counted one."""
+        """Return the count of the last evaluation on the set that selects, if it has one."""
         return self._totals.confusion_matrix()
 
     def decide(self) -> Figures:
@@ -146,8 +146,8 @@ class Measures:
         cross-validation leaves it alone.
 
         Args:
-            epoch: that of the last weights.
-            best: that of the best weights; 0 if none are tracked.
+            epoch: the epoch of the last weights.
+            best: the epoch of the best weights; 0 if none are tracked.
             best_weights: returns them; None if they cannot be read.
         """
         if self._parts.selection == "test" or self._parts.config.data.folds:
@@ -183,7 +183,7 @@ class Measures:
 
         Args:
             saved: the checkpoint.
-            tests: whether to load those of the test set: not if the run goes on after its end.
+            tests: whether to load the test set's: not if the run goes on after its end.
         """
         self.figures = dict(saved[self._parts.selection])
         found = saved.get("tests", {}) if tests else {}

@@ -67,7 +67,7 @@ def run(
         out: the folder that holds the run folders; overrides ``run.out``.
         quiet: print nothing and show no bar.
         json: print one JSON object per epoch, and a summary at the end.
-        callbacks: objects with methods of `Callback`, called after those of ``run.callbacks``. The
+        callbacks: objects with methods of `Callback`, called after ``run.callbacks``. The
             config in the run folder does not have them.
 
     Raises:

@@ -155,7 +155,7 @@ class Training:
         return self.result(ended)
 
     def warn_of_poor_fit(self) -> None:
-        """Warn if the last evaluation is that of a model that is worse than a constant."""
+        """Warn if the last evaluation shows a model that is worse than a constant."""
         learned = dataset_attribute(self.parts.train_set, "preprocessing")
         is_scaled = not isinstance(learned, TableEncoder) or learned.scales_target
         if text := doubt(self.measures.figures, self.parts.selection, is_scaled):
@@ -418,7 +418,7 @@ class Training:
         """Return the state that resuming the run needs."""
         states = self.states.state_dict()
         if step.ends_epoch:
-            states["totals"] = None  # those of the next epoch begin at 0
+            states["totals"] = None  # the next epoch begins at 0
         return {**self.evaluation_state(step), **states}
 
 

@@ -428,7 +428,7 @@ def regression(run: RunData) -> Html | None:
 
 
 def _names(run: RunData, count: int) -> list[str]:
-    """Return the names of the numbers of a target: that of its column, if it is one."""
+    """Return the names of the numbers of a target: its column's name, if it has one."""
     learned = run.model.about("preprocessing") if run.model is not None else None
     if count == 1 and isinstance(learned, TableEncoder) and learned.target is not None:
         return [learned.target.name]

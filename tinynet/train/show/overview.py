@@ -259,7 +259,7 @@ def _thinned(points: Sequence[tuple[float, float]]) -> Iterable[tuple[float, flo
 
 
 def graph(run: RunData) -> Html | None:
-    """Return the graph of the forward pass, and those of the other parts of a step."""
+    """Return the graphs of the forward pass and of the other parts of a step."""
     if run.model is None or run.model.graph is None:
         return None
     graphs = run.model.graph

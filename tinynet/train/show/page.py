@@ -192,7 +192,7 @@ def document(name: str, sections: Iterable[tuple[str, Html]]) -> str:
 
 def _head(name: str, script: str) -> Html:
     policy = _POLICY
-    if script:  # only this one: the hash is that of its text
+    if script:  # only this one: its text has this hash
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         policy += f"; script-src 'sha256-{digest}'"
     return Html(

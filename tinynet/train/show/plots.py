@@ -161,7 +161,7 @@ def _draw(axes: Any, curve: Curve) -> None:
 
 
 def _tips(curve: Curve, x: Scale, y: Scale) -> Iterator[Tip]:
-    """Yield what the points of a curve show; of a long curve, those of some points."""
+    """Yield what the points of a curve show; some points of a long curve."""
     if curve.thin or not curve.tips:
         return
     spread = curve.spread or [0.0] * len(curve.x)

@@ -142,7 +142,7 @@ class Answer:
     output: Any
 
     loss: float | None
-    """Its own loss; None if that of single examples cannot be computed."""
+    """Its own loss; None if single examples have no loss."""
 
 
 @dataclass
@@ -207,7 +207,7 @@ def _answer(found: _Examination, model: nn.Module) -> None:
     numbers: list[tuple[Array, Array]] | None = []
     start, answers = 0, {}
     method, original = copy.copy(parts.method), parts.method.original
-    vars(method).pop("original", None)  # losses are those of training, of standardized targets
+    vars(method).pop("original", None)  # losses are of standardized targets, as in training
     for batch in parts.test_batches:
         result = method.measure(model, parts.loss, batch)
         totals = _counted(totals, result.outputs, result.targets)

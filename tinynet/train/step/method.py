@@ -86,7 +86,7 @@ class Method:
 
     original: Callable[[Any], Any] = staticmethod(lambda values: values)
     """Returns outputs and targets in the units of the data, where the data set has standardized
-    its targets (`CSV`). What `measure` returns has these units; its loss has those of training."""
+    its targets (`CSV`). What `measure` returns has these units; its loss has training's."""
 
     def step(self, task: Task) -> list[Batch]:
         """Update the parameters, and return the result of each batch of the task."""

@@ -23,8 +23,7 @@ from tinynet.data.loading.worker import mix
 from tinynet.distributed.launcher import launched_size
 from tinynet.distributed.reductions import gather_rows
 from tinynet.dtypes import Array
-from tinynet.nn.parallel.module_state import broadcast_coalesced
-from tinynet.nn.parallel.renormalization import Renormalization
+from tinynet.nn.parallel.module_state import Renormalization, broadcast_coalesced
 from tinynet.random import default_generator
 from tinynet.train.base.problems import UsageError
 

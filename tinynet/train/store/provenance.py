@@ -33,7 +33,7 @@ from tinynet.train.config.sections import Config
 from tinynet.train.loop.splits import dataset_attribute
 
 # ---- spending -----------------------------------------------------------------------------------
-# What a run has cost: its time, that of the processors, and memory.
+# What a run has cost: its time, the processors' time, and memory.
 
 
 class Spending:

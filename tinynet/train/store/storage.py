@@ -213,7 +213,7 @@ class Storage:
         self.written, self._rows = rows, []
 
     def _write_positions(self, step: int, **positions: Any) -> None:
-        """Write the positions of a checkpoint beside those of the checkpoints that still exist."""
+        """Write the positions of a checkpoint beside the positions of all that still exist."""
         kept = {str(one) for one in (self._newest, *self.folder.older_checkpoints())}
         for key, position in positions.items():
             known = self._record.get(key, {})
@@ -279,14 +279,14 @@ def cut_rows(
     *,
     complete: bool = False,
 ) -> list[str]:
-    """Remove the rows of ``metrics.jsonl`` from a step on, and those of the end of a run.
+    """Remove the rows of ``metrics.jsonl`` from a step on, and the rows at the end of a run.
 
     Args:
         path: the file.
         step: the first step whose rows are removed.
         epochs: the expected number of rows, one per epoch; if some are missing, warn, and keep the
             old file beside the new one. None if it is unknown.
-        complete: whether to keep the rows of the end: those of the test set, and that of an epoch
+        complete: whether to keep the rows at the end: of the test set, and of an epoch
             which a limit of the run left incomplete.
 
     Returns:
@@ -345,7 +345,7 @@ class Registry:
 
     Args:
         parts: the objects of a config.
-        own: those of the run: the average of the weights, the best evaluation, the totals, and
+        own: the run's own states: the average of the weights, the best evaluation, the totals, and
             what is compiled.
     """
 
@@ -364,7 +364,7 @@ class Registry:
         }
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the states by their keys, and those of the random generators."""
+        """Return the states by their keys, random generators included."""
         states = {key: _state_of(entry) for key, entry in self._entries.items()}
         for key in OPTIONAL:
             if not states[key]:

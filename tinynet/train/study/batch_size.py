@@ -86,7 +86,7 @@ def find_batch_size(
 
     Each try takes a few training steps in a process of its own, whose peak memory counts: the
     program, the data, the weights, the state of the optimizer, and the step. The size is doubled,
-    starting from that of the config, until it no longer fits or is the whole training set; then
+    starting from the config's, until it no longer fits or is the whole training set; then
     the interval is halved until it is a sixteenth of the size. Nothing is written.
 
     Args:

@@ -38,7 +38,7 @@ class Comparison:
     runs: Sequence[RunData]
     page: Path
     search: Results | None = None
-    """The results of the search that made the runs; its figures are those of the best evaluations.
+    """The results of the search that made the runs; its figures come from the best evaluations.
     """
 
     @functools.cached_property

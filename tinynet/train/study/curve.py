@@ -135,7 +135,7 @@ def text_plot(
         y: the values, finite.
         top: the largest value to show; larger ones are drawn as ``^`` at the upper edge.
         marks: characters for places on the axis: ``{"S": 0.01}``.
-        columns: those of a line, if there are few.
+        columns: the columns of a line, if there are few.
 
     Example:
         >>> x, y = [1.0, 10.0, 100.0, 1000.0], [4.0, 2.0, 1.0, 9.0]

@@ -34,7 +34,7 @@ from tinynet.train.study.curve import Divergence, Suggestions, grid, smoothed, s
 
 
 def merged(given: Sequence[str], suggested: Sequence[str]) -> list[str]:
-    """Return the given settings, except those of the suggested keys, and the suggested ones.
+    """Return the given settings with the suggested ones in place of their keys.
 
     Example:
         >>> merged(["run.seed=1", "optimizer.lr=1"], ["optimizer.lr=0.01"])

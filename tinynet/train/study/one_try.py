@@ -1,7 +1,7 @@
 """The process of a try: a few training steps with a batch size, and the memory that they need.
 
 It reads a request from stdin, as JSON, and writes its answer to stdout. In a process of its own,
-the peak is that of this batch size, and a lack of memory ends nothing else.
+the peak belongs to this batch size, and a lack of memory ends nothing else.
 """
 
 from __future__ import annotations

@@ -295,7 +295,7 @@ class TrialResult:
     """The epoch of the last evaluation; 0 without one."""
 
     folder: str
-    """The run folder, relative to that of the search; empty if there is none."""
+    """The run folder, relative to the search's; empty if there is none."""
 
     message: str = ""
     """Why it failed."""
@@ -382,7 +382,7 @@ def write_results(folder: Path, results: Results) -> None:
 
 
 def read_results(folder: Path) -> Results | None:
-    """Return the results in a folder; None if it is not that of a search that has ended.
+    """Return the results in a folder; None if no search has ended there.
 
     Raises:
         UsageError: if they cannot be read.

@@ -113,7 +113,7 @@ def run_all(
 
 
 def sweep_table(sweep: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
-    """Return a header and a row per run, the best first; tests are those of the last weights."""
+    """Return a header and a row per run, the best first; tests are of the last weights."""
     figures = list(dict.fromkeys(name for o in outcomes for name in o.metrics))
     criterion = sweep.criterion(figures)
     tested = [criterion.figure] if any(o.tests for o in outcomes) else []

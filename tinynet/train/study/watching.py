@@ -27,7 +27,7 @@ from tinynet.train.study.space import Point, short_keys
 
 _REFRESH = 0.2  # seconds between two updates of the line on a terminal
 _REPORT = 30.0  # seconds between two lines elsewhere
-_BELOW = 1000  # between the ranks of the runs themselves and those of their figures
+_BELOW = 1000  # between the ranks of runs and of their figures
 
 
 def values_of(point: Point, *, short: bool = False) -> str:

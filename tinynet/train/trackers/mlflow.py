@@ -62,7 +62,7 @@ class MLflow(Tracker):
         self._logged: set[tuple[str, int, str]] = set()
 
     def begin(self, run: TrackedRun) -> str:
-        """Create the run, or continue that of ``run.id``; log the config."""
+        """Create the run, or continue the run ``run.id``; log the config."""
         os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
         import mlflow
 

@@ -46,7 +46,7 @@ class Point:
     """
 
     step: int
-    """The number of the step, from 0; for figures of an epoch, that of its last step."""
+    """The number of the step, from 0; for figures of an epoch, its last step."""
 
     epoch: int
     """The epoch, from 1."""
@@ -67,7 +67,7 @@ class TrackedRun:
     """What a tracker gets about a run."""
 
     name: str
-    """The name of the run: that of its folder, or that of the point of a sweep or search."""
+    """The name of the run: its folder's, or the name of the point of a sweep or search."""
 
     experiment: str
     """The name of the config, ``run.name``."""
@@ -309,7 +309,7 @@ class _Worker:
 class Track(Callback):
     """A callback of `fit` that passes the figures of a loop on to trackers.
 
-    Its names are those of a run from a config: ``train/loss`` and ``lr`` of the steps,
+    Its names are as in a run from a config: ``train/loss`` and ``lr`` of the steps,
     ``val/loss`` and so on of `Callbacks.evaluated`, ``epoch/...`` of `Callbacks.end_epoch`.
     The run ends as failed if a step raises an error, and as interrupted if the loop is left before
     its last step; `Callbacks.end_run` before that makes it a finished run.

@@ -20,7 +20,7 @@ _EXIT_CODES = {"finished": 0, "failed": 1, "interrupted": 130}
 class Wandb(Tracker):
     """Runs for Weights & Biases, by default offline: ``wandb sync`` sends them.
 
-    The config becomes the run's config; figures are logged by step, those of epochs over the epoch.
+    The config becomes the run's config; figures are logged by step, or by epoch.
     The config file, the best weights and the report become files of the run. The runs of a sweep
     or search are a group. A resumed run has the same id. Reports of errors and usage to W&B, system
     metrics and the capture of the terminal are switched off.
@@ -109,7 +109,7 @@ class Wandb(Tracker):
         return str(self._run.id)
 
     def log(self, points: Sequence[Point]) -> None:
-        """Log figures, except those of steps before the last one, which W&B would refuse."""
+        """Log figures, except of steps before the last one, which W&B would refuse."""
         for point in points:
             if point.step >= self._step:
                 self._run.log({**point.figures, "epoch": point.epoch}, step=point.step)

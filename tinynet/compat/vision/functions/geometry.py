@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.compat.vision.functions.conversion import for_images, on_array
-from tinynet.compat.vision.images import is_pillow
-from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
+from tinynet.compat.vision.images import InterpolationMode, interpolation_mode, is_pillow
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.transforms.base import image_array

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.compat.vision.images import pillow
-from tinynet.compat.vision.modes import PILLOW, InterpolationMode
+from tinynet.compat.vision.images import PILLOW, InterpolationMode, pillow
 from tinynet.data.transforms.warps import Points, inverse_map, linear_map, perspective_map
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.compat.vision.functions.conversion import for_images, on_array
-from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
+from tinynet.compat.vision.images import InterpolationMode, interpolation_mode
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.transforms.augmentation import blurred

@@ -3,7 +3,7 @@
 They draw random numbers from the default generator, which a DataLoader seeds for each batch.
 """
 
-from tinynet.compat.vision.modes import InterpolationMode as InterpolationMode
+from tinynet.compat.vision.images import InterpolationMode as InterpolationMode
 from tinynet.compat.vision.transforms import functional as functional
 from tinynet.compat.vision.transforms import v2 as v2
 from tinynet.compat.vision.transforms.automatic import *

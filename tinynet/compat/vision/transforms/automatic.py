@@ -7,8 +7,12 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
-from tinynet.compat.vision.images import image_like, tensor_of
-from tinynet.compat.vision.modes import InterpolationMode, interpolation_mode
+from tinynet.compat.vision.images import (
+    InterpolationMode,
+    image_like,
+    interpolation_mode,
+    tensor_of,
+)
 from tinynet.compat.vision.transforms import functional as F
 from tinynet.compat.vision.transforms.base import ImageTransform, generator
 from tinynet.core.tensors.tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.compat.vision.modes import InterpolationMode
+from tinynet.compat.vision.images import InterpolationMode
 from tinynet.data.loading.sampler import random_source
 from tinynet.data.transforms import Compose as _Compose
 from tinynet.data.transforms import Lambda as Lambda

@@ -8,4 +8,4 @@ from tinynet.compat.vision.functions.colors import *
 from tinynet.compat.vision.functions.conversion import *
 from tinynet.compat.vision.functions.geometry import *
 from tinynet.compat.vision.functions.warps import *
-from tinynet.compat.vision.modes import InterpolationMode as InterpolationMode
+from tinynet.compat.vision.images import InterpolationMode as InterpolationMode

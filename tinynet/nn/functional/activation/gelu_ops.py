@@ -18,7 +18,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.erf_kernel import erf_of
-from tinynet.ops.pointwise.exponential import exp, sigmoid
+from tinynet.ops.pointwise.exponential import exp, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
 DENSITY = 1 / math.sqrt(2 * math.pi)
@@ -43,8 +43,8 @@ COEFFICIENTS = (
     3.63330844435e-2, 7.97884941457e-1,
 )  # fmt: skip
 _P = tuple(np.array(c, np.float32) for c in COEFFICIENTS)
-_ONE, _HALF, _MINUS_HALF, _FACTOR = (
-    np.array(c, np.float32) for c in (1, 0.5, -0.5, DENSITY)
+_ONE, _HALF, _EXPONENT, _FACTOR = (
+    np.array(c, np.float32) for c in (1, 0.5, -0.5 / math.log(2), DENSITY)
 )  # arrays, since numpy is slower with Python numbers
 _BLOCK = 24576  # three such blocks fit the cache, and the overhead per call stays small
 
@@ -68,8 +68,8 @@ def _single(x: Array, out: Array, below: Array, square: Array) -> None:
 def _single_slope(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))`` to ``out``."""
     np.multiply(x, x, out=out)
-    np.multiply(out, _MINUS_HALF, out=out)
-    np.exp(out, out=out)
+    np.multiply(out, _EXPONENT, out=out)
+    np.exp2(out, out=out)  # twice as fast as ``exp``
     np.multiply(out, x, out=out)
     np.multiply(out, _FACTOR, out=out)
     np.add(out, below, out=out)
@@ -150,30 +150,28 @@ derivative(
 
 
 @pointwise(node="GeluBackward0")
+@threads.blockwise
 def gelu_tanh(self: Array, /) -> Array:
     """Return the approximation of ``gelu`` by tanh."""
     x = _floating(self)
-    return 0.5 * x * (1 + np.tanh(_INNER * (x + _CUBE * x * x * x)))
+    return x * (0.5 + 0.5 * np.tanh(x * (_INNER + _INNER * _CUBE * (x * x))))
 
 
-def _logistic(self: Any) -> tuple[Any, Any, Any, Any]:
-    """Return ``(1 + tanh(z)) / 2`` and its derivative by z, and the derivatives of z by x."""
-    x = clamp_numbers(self, -30.0, 30.0)  # beyond, tanh is 1, and x * x may overflow
-    z = 2 * _INNER * (x + _CUBE * x * x * x)
-    below = sigmoid(z)
-    slope, bend = 2 * _INNER * (1 + 3 * _CUBE * x * x), 12 * _INNER * _CUBE * x
-    return below, below * sigmoid(-z), slope, bend
-
-
+@threads.blockwise
 def _gelu_tanh_grad(g: Any, self: Any) -> Any:
-    below, density, slope, _ = _logistic(self)
-    return g * (below + self * (density * slope))
+    x = clamp_numbers(self, -30.0, 30.0)  # beyond, tanh is 1, and x * x may overflow
+    square = x * x
+    t = tanh(x * (_INNER + _INNER * _CUBE * square))
+    slope = _INNER + 3 * _INNER * _CUBE * square
+    return g * (0.5 + 0.5 * (t + x * ((1 - t * t) * slope)))
 
 
 def _gelu_tanh_second(g: Any, grad_output: Any, self: Any) -> Any:
-    below, density, slope, bend = _logistic(self)
-    turn = bend + (1 - 2 * below) * slope * slope
-    return g * grad_output * (density * (2 * slope) + self * (density * turn))
+    x = clamp_numbers(self, -30.0, 30.0)
+    square = x * x
+    t = tanh(x * (_INNER + _INNER * _CUBE * square))
+    slope, bend = _INNER + 3 * _INNER * _CUBE * square, 6 * _INNER * _CUBE * x
+    return g * grad_output * ((1 - t * t) * (slope + x * (0.5 * bend - t * slope * slope)))
 
 
 gelu_tanh.grad(self=_gelu_tanh_grad)

@@ -101,7 +101,7 @@ def hardtanh(self: Array, /, min_val: float, max_val: float) -> Array:
     if self.dtype.kind == "b":
         raise RuntimeError("Bool inputs not supported for hardtanh")
     low, high = (np.asarray(v).astype(self.dtype) for v in (min_val, max_val))
-    return np.minimum(np.maximum(self, low), high)
+    return self.clip(low, high)
 
 
 hardtanh.grad(

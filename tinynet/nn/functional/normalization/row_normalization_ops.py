@@ -17,7 +17,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.sums import column_sums, row_dots, row_sums
+from tinynet.kernels.sums import column_sums, row_dots, row_sums, weighted_sums
 from tinynet.nn.functional.normalization.normalization_ops import (
     Blocks,
     Grads,
@@ -31,7 +31,7 @@ _NONE = np.empty(0)
 _LAYER_NORM = "NativeLayerNormBackwardBackward0"
 _BLOCK = 65536  # elements per block of a larger input, which fits the cache
 _LARGE = 2 * _BLOCK
-_SMALL = 8192  # elements up to which numpy's usual loops take less time than to change them
+_SMALL = 1 << 14  # elements up to which numpy's usual loops take less time than to change them
 
 
 def _row_blocks(input: Any, length: int) -> Blocks:
@@ -72,7 +72,10 @@ def _row_normalized(
     """
     x = _as_rows(input, length)
     w, b = wide(weight).reshape(-1), wide(bias).reshape(-1)
-    made, (count, small) = np.empty_like(x), _numbers(x.dtype, length, eps)
+    made, (count, small) = np.empty(x.shape, x.dtype), _numbers(x.dtype, length, eps)
+    if x.size <= _SMALL:
+        mean, inverse = _write_normalized(x, w, b, count, small, centered, made)
+        return made.reshape(input.shape).astype(input.dtype, copy=False), mean, inverse
 
     def work(rows: slice) -> tuple[Array, Array]:
         return _write_normalized(x[rows], w, b, count, small, centered, made[rows])
@@ -97,16 +100,18 @@ def _write_normalized(
     kind, mean, y = x.dtype, _NONE, x
     if centered:
         mean = np.divide(row_sums(x), count).astype(kind, copy=False)[:, None]
-        y = np.subtract(x, mean, out=out)
+        y = threads.combine_rows(np.subtract, x, mean, out)
     spread = row_dots(y, y)
     np.divide(spread, count, out=spread)
     np.add(spread, eps, out=spread)
     inverse = np.reciprocal(np.sqrt(spread, out=spread), out=spread)[:, None]
     np.multiply(y, inverse, out=out)
-    for combine, vector in ((np.multiply, w), (np.add, b)):
-        if vector.size:
-            rows = out.reshape(-1, vector.size)
-            combine(rows, vector, out=rows)
+    if w.size:
+        rows = out.reshape(-1, w.size)
+        np.multiply(rows, w, out=rows)
+    if b.size:
+        rows = out.reshape(-1, b.size)
+        np.add(rows, b, out=rows)
     return mean, inverse
 
 
@@ -135,11 +140,13 @@ def _row_gradients(
     w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
     dx = np.empty_like(x)
 
-    def totals(rows: Array) -> Array:
-        if places == 1:
-            return column_sums(rows.reshape(-1, groups * length))
-        found = row_sums(rows.reshape(-1, places)).reshape(-1, groups * length // places)
-        return np.add.reduce(found, axis=0)
+    def totals(rows: Array, scales: Array | None = None) -> Array:
+        if places > 1:
+            rows = row_sums(rows.reshape(-1, places)).reshape(-1, length // places)
+        if scales is not None and groups == 1:
+            return weighted_sums(scales, rows)
+        rows = rows if scales is None else rows * scales[:, None]
+        return column_sums(rows.reshape(-1, groups * rows.shape[1]))
 
     def work(rows: slice) -> tuple[Array | None, Array | None]:
         g_rows, middle = g2[rows], mean[rows] if centered else _NONE
@@ -162,33 +169,33 @@ def _write_slopes(
     inverse: Array,
     count: Array,
     groups: int,
-    totals: Callable[[Array], Array],
+    totals: Callable[[Array, Array], Array],
     out: Array,
 ) -> Array | None:
-    """Write the gradient by the rows; return that by the weight, ``totals(g * (x - mean) * r)``.
+    """Write the gradient by the rows; return that by the weight, ``totals(g * (x - mean), r)``.
 
-    With ``c = x - mean``, ``r`` the inverse deviation and ``s = r * g * weight``, it is
-    ``s - <s> - c * r * r * <s * c>``, for which ``r`` is applied last if there is no weight.
+    With ``c = x - mean``, ``r`` the inverse deviation and ``s = g * weight``, it is
+    ``r * (s - <s> - c * r * r * <s * c>)``.
     """
-    c, s = np.subtract(x, mean, out=out) if mean.size else x, g
-    by_weight = factor = middle = None
+    c = threads.combine_rows(np.subtract, x, mean, out) if mean.size else x
+    s, r, by_weight = g, inverse[:, 0], None
     if w.size:
-        s = g * inverse
-        products = s * c
-        by_weight = totals(products)
+        products = g * c
+        by_weight = totals(products, r)
         if groups == 1:  # a product with a vector
-            factor, middle = row_dots(products, w), row_dots(s, w)
-        rows = s.reshape(-1, w.size)
-        np.multiply(rows, w, out=rows)
-    if factor is None or middle is None:
+            factor, middle = row_dots(products, w), row_dots(g, w)
+            s = threads.combine_rows(np.multiply, g, w, products)
+        else:
+            s = g.reshape(-1, w.size) * w
+            s = s.reshape(g.shape)
+    if not w.size or groups > 1:
         factor, middle = row_dots(s, c), row_sums(s).astype(s.dtype, copy=False)
-    for divided in (inverse[:, 0], inverse[:, 0], 1 / count):
-        np.multiply(factor, divided, out=factor)
+    for scale in (r, r, 1 / count):
+        np.multiply(factor, scale, out=factor)
     np.subtract(s, np.multiply(c, factor[:, None], out=out), out=out)
     if mean.size:
         np.subtract(out, np.divide(middle, count, out=middle)[:, None], out=out)
-    if not w.size:
-        np.multiply(out, inverse, out=out)
+    np.multiply(out, inverse, out=out)
     return by_weight
 
 

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet.compat.pytree import tree_flatten, tree_unflatten
-from tinynet.compat.vision.images import is_image
-from tinynet.compat.vision.modes import InterpolationMode
+from tinynet.compat.vision.images import InterpolationMode, is_image
 from tinynet.compat.vision.transforms import automatic, colors, crops, geometry
 from tinynet.compat.vision.transforms.base import ImageTransform, generator, shown
 from tinynet.core.tensors.tensor import Tensor

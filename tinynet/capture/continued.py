@@ -41,10 +41,11 @@ class Past(NamedTuple):
     def after(self, captures: int) -> Past:
         """Return the same after calls that were captured.
 
-        They compute what numpy's program computes. So from the third one on, they are replays.
+        They compute what numpy's program computes. So from the third one on, they are replays; the
+        second one makes the program.
         """
         calls = self.captured + self.replays + captures
-        if calls <= LEAST and not self.backend:
+        if calls < LEAST and not self.backend:
             return self._replace(captured=calls)
         return self._replace(captured=LEAST, replays=calls - LEAST, backend=self.backend or NUMPY)
 

@@ -148,7 +148,10 @@ def losses(run):
 
 
 def test_what_is_past():
-    assert Past(1).after(1) == Past(2) and Past(2, 3, None, "numpy").after(2).replays == 5
+    assert (
+        Past(1).after(1) == Past(2, 0, None, "numpy")
+        and Past(2, 3, None, "numpy").after(2).replays == 5
+    )
     assert Past(2, 6, 7, "numba").is_native(0) and not Past(2, 5, 7, "numba").is_native(1)
     assert not Past(2, 9, None, "numpy").is_native(0) and Past(2).is_native(1)
     assert not Past(1).is_native(1) and Past(2, 3, None, "numpy").is_native(4)

@@ -19,7 +19,7 @@ from .test_resume import ALL, all_of, killed
 
 pytest.importorskip("numba")
 
-NATIVE = {"run.compile": "numba", "run.epochs": 3, "run.save_every_steps": 1}
+NATIVE = {"run.compile": "numba", "run.epochs": 2, "run.save_every_steps": 1}
 
 
 @pytest.fixture

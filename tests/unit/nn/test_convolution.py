@@ -13,11 +13,8 @@ from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
     by_rows,
     convolution_ops,
+    depthwise,
     small_images,
-    winograd,
-)
-from tinynet.nn.functional.convolution import (
-    few_channels as banded,
 )
 from tinynet.nn.functional.convolution import (
     im2col as sliding,
@@ -133,7 +130,7 @@ def test_results_are_contiguous():
 
 
 def test_gradients_are_contiguous():
-    for channels in (3, 40):  # 40: Winograd's way
+    for channels in (3, 40):  # 40: a product per row
         conv = nn.Conv2d(channels, channels, 3, padding=1)
         conv(tn.ones(2, channels, 8, 8)).sum().backward()
         assert conv.weight.grad.is_contiguous() and conv.bias.grad.is_contiguous()
@@ -156,51 +153,7 @@ def test_options_are_whole_numbers(option):
         F.conv2d([1.0], tn.ones(1, 1, 1, 1))
 
 
-# ---- Winograd's way -----------------------------------------------------------------------------
-
-WALKS = {
-    "same": (Walk((3, 3), (1, 1), (1, 1), (1, 1), (8, 5)), (8, 5)),
-    "valid": (Walk((3, 2), (1, 1), (0, 0), (1, 1), (8, 4)), (10, 5)),
-    "remainder": (Walk((3, 3), (1, 1), (1, 0), (1, 1), (7, 4)), (7, 6)),
-    "wide": (Walk((3, 5), (1, 1), (1, 3), (1, 1), (6, 7)), (6, 5)),
-    "cut columns": (Walk((3, 2), (1, 1), (0, -2), (1, 1), (4, 4)), (6, 9)),
-    "wide frame": (Walk((3, 1), (1, 1), (5, 1), (1, 1), (13, 6)), (5, 4)),
-    "cut": (Walk((3, 1), (1, 1), (-3, 0), (1, 1), (4, 4)), (9, 4)),
-    "cut far": (Walk((3, 1), (1, 1), (-6, 0), (1, 1), (4, 4)), (9, 4)),
-}
-
-
-@pytest.mark.parametrize("band", [1, 4])
-@pytest.mark.parametrize("name", WALKS)
-def test_fewer_products_give_the_same(name, band, monkeypatch):
-    walk, size = WALKS[name]
-    random = np.random.RandomState(0)
-    x, y = (random.standard_normal((3, c, *s)) for c, s in ((2, size), (4, walk.out)))
-    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
-    monkeypatch.setattr(winograd, "BAND", band)
-    found = winograd.convolved(x, weight, bias, walk)
-    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 1)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    found = winograd.correlated(x, y, walk)
-    np.testing.assert_allclose(found, convolution_ops.correlate.kernel(x, y, walk, 1), atol=1e-11)
-
-
-def test_fewer_products_cost_one_bit():
-    """Layers with many channels take Winograd's way in float32: gradients of all kinds."""
-    random = np.random.RandomState(0)
-    arrays = [random.standard_normal(s) for s in ((4, 32, 8, 8), (40, 32, 3, 3), (40,))]
-    results = []
-    for kind in (np.float32, np.float64):
-        leaves = [tn.tensor(a.astype(kind)).requires_grad_() for a in arrays]
-        y = F.conv2d(*leaves, padding=1)
-        assert winograd.pays(arrays[0].astype(kind), 40, y.grad_fn._saved_walk, 1) == (
-            kind is np.float32
-        )
-        results.append([y, *tn.autograd.grad((y * y).sum(), leaves)])
-    for found, wanted in zip(*results, strict=True):
-        # One bit less than sums of 9 * 40 products have: like sums of four times as many.
-        assert_near(found.detach().numpy(), wanted.detach().numpy(), 4 * 9 * 40)
-
+# ---- forms of convolutions ----------------------------------------------------------------------
 
 BANDS = {
     "fives": (Walk((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
@@ -216,27 +169,19 @@ BANDS = {
 def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
     walk, size = BANDS[name]
     random = np.random.RandomState(0)
-    x, y = (random.standard_normal((5, c, *s)) for c, s in ((2, size), (3, walk.out)))
-    weight, bias, other = random.standard_normal((3, 2, *walk.kernel)), np.arange(3.0), np.ones(2)
+    x, y = (random.standard_normal((5, 2, *s)) for s in (size, walk.out))
+    weight, bias = random.standard_normal((4, 1, *walk.kernel)), np.arange(4.0)
     convolve = convolution_ops.convolve_biased.kernel
     correlate = convolution_ops.correlate.kernel
     alone = [  # each channel is a group, and has two results
-        convolve(x[:, [i]], weight[i : i + 2, :1], bias[i : i + 2], walk, 1) for i in range(2)
+        convolve(x[:, [i]], weight[2 * i : 2 * i + 2], bias[2 * i : 2 * i + 2], walk, 1)
+        for i in range(2)
     ]
     monkeypatch.setattr(sliding, "BLOCK", block)
     for found, expected in (
-        (banded.convolved(x, weight, bias, walk, 1), convolve(x, weight, bias, walk, 1)),
+        (depthwise.convolved(x, weight, bias, walk), np.concatenate(alone, 1)),
         (
-            banded.convolved(x, weight[[0, 1, 1, 2], :1], bias[[0, 1, 1, 2]], walk, 2),
-            np.concatenate(alone, 1),
-        ),
-        (
-            banded.spread(y, weight, other, size, walk),
-            convolution_ops.spread_biased.kernel(y, weight, other, size, walk, 1),
-        ),
-        (banded.correlated(x, y, walk, 1), convolution_ops.correlate.kernel(x, y, walk, 1)),
-        (
-            banded.correlated(x, np.repeat(y[:, :2], 2, 1), walk, 2),
+            depthwise.correlated(x, np.repeat(y, 2, 1), walk),
             np.concatenate([correlate(x[:, [i]], y[:, [i, i]], walk, 1) for i in range(2)]),
         ),
     ):
@@ -266,6 +211,28 @@ def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, m
     found = by_rows.correlated(x, y, walk, 2)
     expected = convolution_ops.correlate.kernel(x, y, walk, 2)
     np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize(
+    ("kernel", "padding", "dilation"), [(3, 1, 1), (2, 0, 1), (3, 2, 2), (5, 4, 1)], ids=str
+)
+def test_few_results_are_sums_of_products(kernel, padding, dilation, groups, monkeypatch):
+    """Windows slide over the results, or over the input: both give the same."""
+    random = np.random.RandomState(0)
+    x = tn.tensor(random.standard_normal((2, 40, 9, 8)), requires_grad=True)
+    shape = 2 * groups, 40 // groups, kernel, kernel
+    weight, bias = (
+        tn.tensor(random.standard_normal(s), requires_grad=True) for s in (shape, shape[0])
+    )
+    results = []
+    for _ in range(2):
+        y = F.conv2d(x, weight, bias, 1, padding, dilation, groups)
+        results.append([y, *tn.autograd.grad((y * y).sum(), (x, weight, bias))])
+        monkeypatch.setattr(convolution_ops, "_mirrored", lambda *_: None)
+    for found, expected in zip(*results, strict=True):
+        a, b = found.detach().numpy(), expected.detach().numpy()
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize(
@@ -353,24 +320,24 @@ def test_one_product_for_a_small_image_is_the_same(walk, size):
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 @pytest.mark.parametrize("where", ["input", "weight", "gradient"])
 def test_what_is_not_finite_stays_where_it_is_seen(where, value):
-    """Few channels and a large kernel: many results are computed together, but not then."""
-    arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((8, 4, 5, 5))}
-    arrays["gradient"] = np.ones((2, 8, 8, 8))
+    """Channels alone and a large kernel: many results are computed together, but not then."""
+    arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((4, 1, 5, 5))}
+    arrays["gradient"] = np.ones((2, 4, 8, 8))
     walk = Walk((5, 5), (1, 1), (0, 0), (1, 1), (8, 8))
-    assert banded.pays(arrays["input"], 4, 8, walk)
-    arrays[where][1, 2, 4, 4] = value
+    assert depthwise.pays(arrays["input"], 1, walk, 5)
+    arrays[where][1, -1, 4, 4] = value
     x, weight = (tn.tensor(arrays[name]).requires_grad_() for name in ("input", "weight"))
-    y = F.conv2d(x, weight)
+    y = F.conv2d(x, weight, groups=4)
     y.backward(tn.tensor(arrays["gradient"]))
     broken = [int((~t.isfinite()).sum()) for t in (y, x.grad, weight.grad)]
-    seen = {"input": [8 * 25, 0, 8 * 25], "weight": [2 * 64, 2 * 64, 0], "gradient": [0, 100, 100]}
+    seen = {"input": [25, 0, 25], "weight": [2 * 64, 2 * 64, 0], "gradient": [0, 25, 25]}
     assert broken == seen[where]
 
 
 @pytest.mark.parametrize(
     ("channels", "stride", "kernel", "size"),
-    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 5, 20)],
-    ids=["winograd", "strided", "classes", "columns", "banded"],
+    [(32, 1, 3, 16), (32, 2, 3, 16), (3, 1, 5, 24), (8, 1, 3, 20), (8, 1, 3, 32)],
+    ids=["rows", "strided", "classes", "columns", "wide"],
 )
 def test_the_number_of_threads(channels, stride, kernel, size):
     """It changes no bit where parts are shared, elsewhere what BLAS rounds with more threads."""

@@ -8,7 +8,7 @@ for each column of the kernel, not once for each of its elements.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from tinynet.kernels import threads
 from tinynet.nn.functional.convolution.im2col import BLOCK, Walk, windows_inside
 
 PARTS = 4  # number of partial sums for gradients of weights
+SHARED = 1 << 13  # elements of an image's channels from which several threads pay
 
 
 def pays(channels: int, outputs: int, walk: Walk, groups: int) -> bool:
@@ -25,13 +26,16 @@ def pays(channels: int, outputs: int, walk: Walk, groups: int) -> bool:
 
     The numbers of channels are those of one group.
     """
+    results = math.prod(walk.out)
+    many = channels >= 16 and results * groups >= 100
+    wide = channels >= 4 and channels * walk.kernel[-1] >= 20 and results >= 900
     return (
         len(walk.out) == 2
         and walk.stride[0] == 1
         and walk.kernel[0] >= 3
-        and 16 <= channels <= 128
+        and channels <= 128
         and outputs > 1
-        and math.prod(walk.out) * groups >= 100
+        and (many or wide)
     )
 
 
@@ -69,6 +73,11 @@ def _matrices(x: Array, walk: Walk, groups: int) -> Iterator[tuple[int, slice, l
             yield image, span, [flat[:, :, start : start + count] for start in starts]
 
 
+def _run(x: Array, walk: Walk) -> Callable[..., None]:
+    """Return what calls a function with each part of a batch: in this thread, or in several."""
+    return threads.share if x.shape[1] * math.prod(walk.out) >= SHARED else threads.in_turn
+
+
 def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
     outputs = len(weight) // groups
@@ -86,7 +95,7 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: i
             if offset is not None:
                 target += offset
 
-    threads.in_turn(work, threads.slices(len(x), max(1, -(-len(x) // PARTS))))
+    _run(x, walk)(work, threads.slices(len(x), max(1, -(-len(x) // PARTS))))
     return result.reshape(len(x), len(weight), *walk.out)
 
 
@@ -105,7 +114,7 @@ def correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
             for row, matrix in enumerate(columns):
                 total[row] += np.matmul(slopes, matrix.swapaxes(1, 2))
 
-    threads.in_turn(work, range(len(parts)))
+    _run(x, walk)(work, range(len(parts)))
     total = totals.sum(axis=0).reshape(*shape[:3], channels, walk.kernel[1])
     weight = np.ascontiguousarray(total.transpose(1, 2, 3, 0, 4))
     return weight.reshape(outputs * groups, channels, *walk.kernel)

@@ -32,10 +32,9 @@ from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import (
     by_rows,
-    few_channels,
+    depthwise,
     pointwise,
     small_images,
-    winograd,
 )
 from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
 from tinynet.ops.reduction.sums import spread as spread_back
@@ -69,6 +68,24 @@ def _by_onednn(x: Array, other: Array, walk: Walk) -> bool:
     return numba_kernels.takes(x, other) and onednn.convolution.takes(x, other, walk)
 
 
+def _mirrored(walk: Walk, size: Ints, few: int, many: int, share: float) -> Walk | None:
+    """Return the walk of the results over the elements, or None if it takes more time.
+
+    ``share``: how many times the channels of the results must be in those of the input.
+    """
+    if few > 128 or share * few * math.prod(size) >= many * math.prod(walk.out):
+        return None
+    return walk.mirrored(size)
+
+
+def _turned(weight: Array, groups: int) -> Array:
+    """Return a weight with its channels exchanged within each group, and the kernel reversed."""
+    outputs, inputs = len(weight) // groups, weight.shape[1]
+    parts = weight.reshape(groups, outputs, *weight.shape[1:]).swapaxes(1, 2)
+    parts = np.flip(parts, (*range(3, parts.ndim),))
+    return np.ascontiguousarray(parts).reshape(groups * inputs, outputs, *weight.shape[2:])
+
+
 def _by_images(windows: Array) -> bool:
     """Return whether to multiply the windows of each image separately, as a large matrix.
 
@@ -88,18 +105,16 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
         result = small_images.convolved(x, weight, bias, walk)
         if np.isfinite(result).all():
             return result
-    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for few channels has rows
+    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for single channels has rows
         return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
     batch, channels = x.shape[0], weight.shape[0]
-    if winograd.pays(x, channels, walk, groups):
-        result = winograd.convolved(x, weight, bias, walk)
-        if np.isfinite(result).all():
-            return result
     each = x.shape[1] // groups, channels // groups
+    if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 4):
+        return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
     if by_rows.pays(*each, walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
-    if few_channels.pays(x, *each, walk, groups):
-        return few_channels.convolved(x, weight, bias, walk, groups)
+    if groups == x.shape[1] > 1 and depthwise.pays(x, each[1], walk):
+        return depthwise.convolved(x, weight, bias, walk)
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     weight = np.ascontiguousarray(weight)  # BLAS accepts a transposed matrix, not a reversed one
@@ -135,10 +150,6 @@ def _spread(
         result = small_images.spread(y, weight, bias, size, walk)
         if np.isfinite(result).all():
             return result
-    rows = by_rows.pays(y.shape[1] // groups, weight.shape[1], walk._replace(out=size), groups)
-    if groups == 1 and not rows and few_channels.pays(y, weight.shape[1], y.shape[1], walk):
-        if np.isfinite(weight).all():
-            return few_channels.spread(y, weight, bias, size, walk)
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
     is_small = max(walk.stride) > 1 and columns * math.prod(walk.kernel) * groups * len(y) <= _FEW
@@ -250,15 +261,13 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     if len(walk.out) == 1 < groups == x.shape[1]:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
     batch, channels = y.shape[:2]
-    if winograd.pays(x, channels, walk, groups, winograd.FAST):
-        result = winograd.correlated(x, y, walk)
-        if np.isfinite(result).all():
-            return result
     each = x.shape[1] // groups, channels // groups
-    if groups > 1 and max(each) <= 64 and by_rows.pays(*each, walk, groups):
+    if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 1.3):
+        return _turned(_correlated(y, x, mirrored, groups), groups)
+    if (max(each) <= 64 if groups > 1 else each[0] <= 12) and by_rows.pays(*each, walk, groups):
         return by_rows.correlated(x, y, walk, groups)
-    if groups in (1, channels) and few_channels.pays(x, *each, walk, groups, least=5):
-        return few_channels.correlated(x, y, walk, groups)
+    if groups == channels == x.shape[1] > 1 and depthwise.pays(x, 1, walk, least=5):
+        return depthwise.correlated(x, y, walk)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y).reshape(batch, groups, channels // groups, math.prod(walk.out))

@@ -55,6 +55,18 @@ class Walk(NamedTuple):
         """The same windows with a first dimension of length 1."""
         return Walk(*((n, *field) for n, field in zip((1, 1, 0, 1, 1), self, strict=True)))
 
+    def mirrored(self, size: tuple[int, ...]) -> Walk | None:
+        """Return the walk of the windows, in reverse order, over an array of this size.
+
+        With a stride of 1, an element is in windows that are ``dilation`` apart, too. None: the
+        stride is another, or the padding would be negative.
+        """
+        fields = zip(self.kernel, self.padding, self.dilation, strict=True)
+        padding = tuple([d * (k - 1) - p for k, p, d in fields])
+        if {*self.stride} != {1} or min(padding) < 0:
+            return None
+        return Walk(self.kernel, self.stride, padding, self.dilation, size)
+
     def trivial(self, size: tuple[int, ...]) -> bool:
         """Return whether the windows of an array of this size are its elements."""
         return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size

@@ -38,17 +38,14 @@ def at_once(planes: int, size: int) -> int:
 
 
 def maxima(x: Array, windows: Windows) -> Array:
-    """Return the maximum of each window."""
+    """Return the maximum of each of evenly spaced windows."""
     planes, best = _folded(x, windows)
 
     def work(part: slice) -> None:
-        if windows.apart:
-            best[part] = _copied(planes[part], windows)[0]
-        else:
-            best[part] = _ranked(planes[part], windows, False)[0]
+        best[part] = _ranked(planes[part], windows, False)[0]
 
     if best.size:
-        by_planes(work, len(planes), windows.room)
+        by_planes(work, len(planes), math.prod(windows.flat.frame))
     return best.reshape(*x.shape[: x.ndim - len(windows.sizes)], *windows.outputs)
 
 

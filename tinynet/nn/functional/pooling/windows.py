@@ -67,6 +67,11 @@ class Windows:
             tuple(source.start - target.start * step for target, source in one)
             for one, step in zip(taps, steps, strict=True)
         )
+        # A single window has no next one: the longest step leaves the fewest elements.
+        steps = tuple(
+            step if count > 1 else max(step, start[-1] - start[0] + 1)
+            for step, count, start in zip(steps, outputs, starts, strict=True)
+        )
         return cls(sizes, outputs, tuple(taps), steps, starts)
 
     @cached_property

@@ -7,9 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import dtypes, ops
-from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import composite
-from tinynet.core.tensors.tensor import Tensor, method
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.utils.parametrizations import norm_except_dim as two_norm_except_dim
 from tinynet.ops.reduction.softmax import log_softmax_backward, softmax_backward
@@ -414,36 +413,3 @@ poisson_nll_loss = _loss("poisson_nll_loss", "input target log_input full eps re
 triplet_margin_loss = _loss(
     "triplet_margin_loss", "anchor positive negative margin p eps swap reduction"
 )
-
-
-# ---- methods of old programs ---------------------------------------------------------------------
-
-
-@method
-def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Return the tensor in another shape; deprecated, use ``reshape``.
-
-    Raises:
-        RuntimeError: the new shape has another number of elements.
-
-    Example:
-        >>> tn.arange(6).resize(2, 3).shape
-        tinynet.Size([2, 3])
-    """
-    warn("non-inplace resize is deprecated")
-    shape = tuple(sizes[0]) if isinstance(sizes[0], Sequence) else sizes
-    if math.prod(shape) != self.numel():
-        both = shape, self.shape
-        wanted, own = (f"{'x'.join(map(str, s))} ({math.prod(s)} elements" for s in both)
-        raise RuntimeError(
-            f"requested resize to {wanted} in total), but the given tensor has a size of {own}). "
-            "autograd's resize can only change the shape of a given tensor, while preserving the "
-            "number of elements."
-        )
-    return self.contiguous().view(shape)
-
-
-@method
-def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
-    return self.resize(tensor.shape)

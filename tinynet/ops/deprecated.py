@@ -1,4 +1,4 @@
-"""What PyTorch still takes from its first versions: numbers before tensors, and ``range``.
+"""What PyTorch still takes from its first versions: numbers before tensors, ``range``, ``resize``.
 
 ``x.add_(2, y)`` is ``x.add_(y, alpha=2)``, ``torch.addmm(beta, x, alpha, a, b)`` is
 ``torch.addmm(x, a, b, beta=beta, alpha=alpha)``.
@@ -10,12 +10,13 @@ import functools
 import inspect
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike
-from tinynet.core.tensors.tensor import Tensor, public_function
+from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import DtypeLike, get_default_dtype, number_of
 from tinynet.ops.creation.ranges import arange
 
@@ -91,3 +92,33 @@ def inclusive_range(
         whole = isinstance(start, int) and isinstance(step, int)
         end = start + (count if whole else count - 0.5) * step  # between the last and the next
     return arange(start, end, step, dtype=kind, device=device, requires_grad=requires_grad)
+
+
+@method
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """Return the tensor in another shape; deprecated, use ``reshape``.
+
+    Raises:
+        RuntimeError: the new shape has another number of elements.
+
+    Example:
+        >>> tn.arange(6).resize(2, 3).shape
+        tinynet.Size([2, 3])
+    """
+    warn("non-inplace resize is deprecated")
+    shape = tuple(sizes[0]) if isinstance(sizes[0], Sequence) else sizes
+    if math.prod(shape) != self.numel():
+        wanted, own = (f"{'x'.join(map(str, s))} ({math.prod(s)}" for s in (shape, self.shape))
+        raise RuntimeError(
+            f"requested resize to {wanted} elements in total), but the given tensor has a size of "
+            f"{own} elements). "
+            "autograd's resize can only change the shape of a given tensor, while preserving the "
+            "number of elements."
+        )
+    return self.contiguous().view(shape)
+
+
+@method
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
+    return resize(self, tensor.shape)

@@ -55,7 +55,10 @@ OPTIONAL = {
 }
 NAMED_AFTER_DEVICES = {"cuda", "ipu", "mtia", "xpu"}  # methods of modules, which always refuse
 # What these do without a GPU, in PyTorch too: nothing.
-IGNORE_DEVICES = {"synchronize", "device", "ipc_collect", "is_pinned", "max_memory_cached"}
+IGNORE_DEVICES = {
+    *("synchronize", "device", "ipc_collect", "is_pinned", "max_memory_cached"),
+    "reset_accumulated_memory_stats",
+}
 
 
 def parameters_of(function):

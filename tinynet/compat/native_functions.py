@@ -381,9 +381,9 @@ def instance_norm(
     return F.instance_norm(input, *means, weight, bias, use_input_stats, momentum, eps)
 
 
-def dropout_(self: Tensor, p: float, train: bool) -> Tensor:
+def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     """Set elements to zero in place, see ``nn.functional.dropout``."""
-    return F.dropout(self, p, train, inplace=True)
+    return F.dropout(input, p, train, inplace=True)
 
 
 def _loss(name: str, parameters: str) -> Callable[..., Tensor]:

@@ -96,13 +96,15 @@ def inclusive_range(
 
 @method
 def resize(self: Tensor, *sizes: Any) -> Tensor:
-    """Return the tensor in another shape; deprecated, use ``reshape``.
+    """Deprecated: call ``reshape``, which does the same.
 
     Raises:
         RuntimeError: the new shape has another number of elements.
 
     Example:
-        >>> tn.arange(6).resize(2, 3).shape
+        >>> import pytest
+        >>> with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
+        ...     tn.arange(6).resize(2, 3).shape
         tinynet.Size([2, 3])
     """
     warn("non-inplace resize is deprecated")
@@ -120,5 +122,15 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 
 @method
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
+    """Deprecated: call ``reshape_as``.
+
+    Raises:
+        RuntimeError: the new shape has another number of elements.
+
+    Example:
+        >>> import pytest
+        >>> with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
+        ...     tn.arange(6).resize_as(tn.ones(2, 3)).shape
+        tinynet.Size([2, 3])
+    """
     return resize(self, tensor.shape)

@@ -9,7 +9,7 @@ import warnings
 
 def fx_of(T, path=""):
     """Return ``torch.fx``, or a module in it."""
-    package = "torch.fx" if T.__name__ == "torch" else "tinynet.compat.fx"
+    package = f"{T.__name__}.fx"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of PyTorch's own modules
         return importlib.import_module(f"{package}.{path}".rstrip("."))

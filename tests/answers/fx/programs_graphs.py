@@ -277,7 +277,7 @@ def shapes_of_values(T):
 
 @program
 def folded_batch_norms(T):
-    fusion = fx_of(T, "experimental.optimization" if T.__name__ == "torch" else "passes.fusion")
+    fusion = fx_of(T, "experimental.optimization")
     nn = T.nn
     net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.BatchNorm2d(2)).eval()
     for i, value in enumerate(net.state_dict().values()):

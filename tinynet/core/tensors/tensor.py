@@ -43,6 +43,10 @@ class Tensor(TensorMethods):
     Create one with ``tinynet.tensor``, ``zeros``, ``rand``, ...; arithmetic, indexing and methods
     are PyTorch's.
 
+    Args:
+        *data: sizes, or nested sequences, an array or a tensor, which it shares if it can.
+        **options: ``size``, ``data`` or ``other`` by name; ``device``, the CPU.
+
     Attributes:
         data: the same values without history; autograd does not see writes to it.
         grad: the gradient, after ``backward()``, of a leaf that requires grad.

@@ -18,7 +18,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.erf_kernel import erf_of
-from tinynet.ops.pointwise.exponential import exp, tanh
+from tinynet.ops.pointwise.exponential import exp, sigmoid, tanh
 
 _ROOT_HALF = math.sqrt(0.5)
 DENSITY = 1 / math.sqrt(2 * math.pi)
@@ -172,9 +172,10 @@ def _gelu_tanh_grad(g: Any, self: Any) -> Any:
 def _gelu_tanh_second(g: Any, grad_output: Any, self: Any) -> Any:
     x = clamp_numbers(self, -30.0, 30.0)
     square = x * x
-    t = tanh(x * (_INNER + _INNER * _CUBE * square))
+    z = x * (_INNER + _INNER * _CUBE * square)
+    density = 4 * (sigmoid(2 * z) * sigmoid(-2 * z))  # 1 - tanh(z)**2, which is 0 too early
     slope, bend = _INNER + 3 * _INNER * _CUBE * square, 6 * _INNER * _CUBE * x
-    return g * grad_output * ((1 - t * t) * (slope + x * (0.5 * bend - t * slope * slope)))
+    return g * grad_output * (density * (slope + x * (0.5 * bend - tanh(z) * slope * slope)))
 
 
 gelu_tanh.grad(self=_gelu_tanh_grad)

@@ -80,8 +80,7 @@ def order(ndim: int, wanted: memory_format | None) -> tuple[int, ...]:
     Raises:
         RuntimeError: the format is for arrays with another number of dimensions.
     """
-    rank = None if wanted is None else _RANKS[wanted]
-    if wanted is None or rank is None:
+    if wanted is None or (rank := _RANKS[wanted]) is None:
         return tuple(range(ndim))
     if ndim != rank:
         raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")
@@ -102,11 +101,9 @@ def arranged(array: Array, wanted: memory_format) -> Array:
     Raises:
         RuntimeError: the format is for arrays with another number of dimensions.
     """
-    rank = _RANKS[wanted]
-    if rank is None:
+    order(array.ndim, wanted)  # refuses other numbers of dimensions
+    if _RANKS[wanted] is None:
         return np.asarray(array, order="C")
-    if array.ndim != rank:
-        raise RuntimeError(f"required rank {rank} tensor to use {wanted.name} format")
     return np.moveaxis(np.asarray(np.moveaxis(array, 1, -1), order="C"), -1, 1)
 
 

@@ -100,12 +100,6 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 
     Raises:
         RuntimeError: the new shape has another number of elements.
-
-    Example:
-        >>> import pytest
-        >>> with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
-        ...     tn.arange(6).resize(2, 3).shape
-        tinynet.Size([2, 3])
     """
     warn("non-inplace resize is deprecated")
     shape = tuple(sizes[0]) if isinstance(sizes[0], Sequence) else sizes
@@ -122,15 +116,5 @@ def resize(self: Tensor, *sizes: Any) -> Tensor:
 
 @method
 def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
-    """Deprecated: call ``reshape_as``.
-
-    Raises:
-        RuntimeError: the new shape has another number of elements.
-
-    Example:
-        >>> import pytest
-        >>> with pytest.warns(UserWarning, match="non-inplace resize is deprecated"):
-        ...     tn.arange(6).resize_as(tn.ones(2, 3)).shape
-        tinynet.Size([2, 3])
-    """
+    """Deprecated: call ``reshape_as``, which does the same."""
     return resize(self, tensor.shape)

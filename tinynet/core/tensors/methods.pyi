@@ -146,9 +146,9 @@ class TensorMethods:
     ) -> Self:
         """Make this tensor a view of its memory with the given strides, and return it."""
     def resize(self, *sizes: Any) -> Tensor:
-        """Return the tensor in another shape; deprecated, use ``reshape``."""
+        """Deprecated: call ``reshape``, which does the same."""
     def resize_as(self, tensor: Tensor) -> Tensor:
-        """Return the tensor in the shape of another; deprecated, use ``reshape_as``."""
+        """Deprecated: call ``reshape_as``, which does the same."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """Return the part on and below a diagonal, with zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:

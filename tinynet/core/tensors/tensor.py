@@ -44,8 +44,7 @@ class Tensor(TensorMethods):
     are PyTorch's.
 
     Args:
-        *data: sizes, or nested sequences, an array or a tensor, which it shares if it can.
-        **options: ``size``, ``data`` or ``other`` by name; ``device``, the CPU.
+        *data, **options: sizes, or nested sequences, an array or a tensor; ``device``, the CPU.
 
     Attributes:
         data: the same values without history; autograd does not see writes to it.

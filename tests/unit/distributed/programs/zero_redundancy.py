@@ -8,7 +8,7 @@ import pytest
 import tinynet as tn
 import tinynet.distributed as dist
 from tinynet import nn, optim
-from tinynet.distributed.optim import ZeroRedundancyOptimizer
+from tinynet.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer
 
 dist.init_process_group("mpi")
 rank, n = dist.get_rank(), dist.get_world_size()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import concurrent.futures
 import multiprocessing
 from collections.abc import Callable
-from multiprocessing import *  # noqa: F403
+from multiprocessing import *  # noqa: F403  # all of its names are torch.multiprocessing's
 from typing import Any
 
 

@@ -132,18 +132,17 @@ def test_updates_are_references_to_parameters(example):
         assert target.endswith(node.name.split("/", 1)[1]) or "/" in target
         assert gradient.endswith(".grad")
         assert node.device == OPTIMIZER
-    assert any(node.cost.time > 0 for node in updates)
+        assert node.cost.time > 0
 
 
 def test_nodes_have_shapes_types_lines_and_times(example):
     rec, _ = recorded(example)
-    timed = [node for node in rec.graphs["step"].nodes if node.cost is not None]
-    for node in timed:
-        assert node.outputs, node.name
-        assert node.attributes["source"].partition(":")[0] in FILES, node.name
-        assert node.device in (FORWARD, BACKWARD, OPTIMIZER)
-    # The system may interrupt some: what they waited does not count, and may seem to be all.
-    assert sum(node.cost.time == 0 for node in timed) <= len(timed) // 10
+    for node in rec.graphs["step"].nodes:
+        if node.cost is not None:
+            assert node.outputs, node.name
+            assert node.attributes["source"].partition(":")[0] in FILES, node.name
+            assert node.cost.time > 0, node.name
+            assert node.device in (FORWARD, BACKWARD, OPTIMIZER)
 
 
 def test_parts_hold_nothing_but_what_is_theirs(example):

@@ -111,10 +111,9 @@ class Timer(BackwardObserver):
         start, end = times or (self._last, time.perf_counter_ns())
         waited, before = self._waited(), max(0, start - self._last)
         timed = self._add(name, mode.scope, start, end)
-        if end - start >= before:
-            timed.inner = min(waited, end - start)
-            waited = 0
-        self._python(timed, before, waited)
+        # Its part of the waiting: what ran had the processor for a moment, so it has a time.
+        timed.inner = waited * (end - start) // max(1, time.perf_counter_ns() - self._last)
+        self._python(timed, before, waited - timed.inner)
         return timed
 
     def begin(self, node: Any) -> Timed:

@@ -88,7 +88,7 @@ class Tensor(TensorMethods):
 
     def __new__(cls, *data: Any, **options: Any) -> Tensor:
         """Make a float tensor from data, or one of a given size, or a view of a tensor."""
-        return seams.construct[0](cls, data, options)  # type: ignore[no-any-return]
+        return seams.construct[0](cls, data, options)  # type: ignore[no-any-return]  # filled by ops
 
     # ---- properties -------------------------------------------------------------------------
 

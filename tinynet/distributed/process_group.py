@@ -37,7 +37,7 @@ class ProcessGroup:
         number: distinguishes groups of the same ranks.
 
     Attributes:
-        key: the same on all ranks, and that of no other group.
+        key: the same on all ranks, and different for each group.
         count: the number of collectives that this rank has called.
     """
 

@@ -54,7 +54,7 @@ _RUNS = (types.FunctionType, property, staticmethod, classmethod, tuple)
 
 
 def _defined_in(value: Any) -> str:
-    """Return the name of a module, or of that of a class or object."""
+    """Return the name of a module, or of the module of a class or object."""
     if is_a(value, types.ModuleType):
         return str((namespace_of(value) or {}).get("__name__"))
     return module_of(value if is_a(value, type) else type(value))
@@ -261,7 +261,7 @@ class Reach:
             self._names(value, held, held.keys() & names, sized=not grows, follow=not library)
         elif is_a(value, type):
             self._class(value, names)
-        elif is_a(value, threading.local):  # its attributes are those of the thread
+        elif is_a(value, threading.local):  # each thread has its own attributes
             for name in vars(value).keys() & names:
                 self.attribute(value, name)
         elif not is_a(value, weakref.ref):

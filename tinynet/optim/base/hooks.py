@@ -104,7 +104,7 @@ def has_step_hooks(optimizer: Any) -> bool:
 class Hooked:
     """The hooks of an optimizer, by PyTorch's names: programs read and set these attributes.
 
-    An optimizer whose constructor does not call that of its base class has no hooks, and steps all
+    An optimizer whose constructor does not call its base class's has no hooks, and steps all
     the same.
     """
 

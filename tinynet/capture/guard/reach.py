@@ -39,6 +39,7 @@ from tinynet.capture.guard.holdings import (
     written_in_c,
 )
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import Repeating
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import Table
 from tinynet.random import Generator
@@ -46,7 +47,7 @@ from tinynet.random import Generator
 SIZE = 10_000  # of a container or array whose items become a guard
 _PASSING = (random.Random, np.random.Generator, np.random.RandomState)
 _LEAVES: tuple[Any, ...] = (
-    np.generic, np.dtype, Generator, types.CodeType, types.FrameType, types.GenericAlias,
+    np.generic, np.dtype, Generator, Repeating, types.CodeType, types.FrameType, types.GenericAlias,
     type(NotImplemented), typing.TypeVar,
 )  # fmt: skip
 _IMMUTABLE = 1 << 8  # in the flags of a class: its attributes cannot be set

@@ -13,6 +13,7 @@ from tests.whole.programs.__main__ import (
     compare,
     listed,
     record,
+    step_by_step,
 )
 from tests.whole.programs.comparison import differs, verdict
 
@@ -41,6 +42,24 @@ def test_verdicts():
     assert verdict({**found, "seconds": 2.0}, expected) == "ok 2.00 SLOW"
     assert verdict({**found, "status": "error", "error": "why"}, expected) == "FAILED why"
     assert verdict({**found, "series": {}}, expected) == "DIFFERS a.py:1 was not reached"
+
+
+def test_a_program_that_agrees_in_float64_is_the_same(monkeypatch, capsys):
+    """It differs in float32 by rounding; 1e-4 in float64 is none."""
+    here = {"rounds": {"": 1.1, "IN_DOUBLE": 1 + 1e-7}, "errs": {"": 1.1, "IN_DOUBLE": 1 + 1e-4}}
+
+    def run(program, engine, repositories, limit, settings):
+        loss = here[program.command]["IN_DOUBLE" if "IN_DOUBLE" in settings else ""]
+        losses = {"a.py:1": [loss if engine == "tinynet" else 1.0]}
+        return {"status": "steps", "error": "", "series": losses, "gradients": [], "outputs": []}
+
+    monkeypatch.setattr(command, "run", run)
+    rounds, errs = (Program("a/b", "HEAD", name, 1, 8.0, ()) for name in here)
+    assert step_by_step([rounds], None, 60) == 0
+    assert "rounds: ok in float64: DIFFERS a.py:1 of step 0 is 1.1" in capsys.readouterr().out
+    assert step_by_step([rounds], None, 60, double=True) == 0
+    assert step_by_step([rounds, errs], None, 60) == 1
+    assert "1 of 2 give PyTorch's numbers, 1 of them in float64 only" in capsys.readouterr().out
 
 
 def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):

@@ -53,6 +53,7 @@ def training(setup: str, loss: str) -> str:
     return f"""import sys
 from types import ModuleType, SimpleNamespace
 
+import launch
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -62,6 +63,17 @@ def blank(name, **names):  # a module in place of one that is not there, or whos
     sys.modules[name] = made = ModuleType(name)
     made.__path__ = [name.replace(".", "/")]
     vars(made).update(names)
+
+
+def script(file, *changes):  # run a program of the repository, with each (old, new) replaced
+    with open(launch.code_of(file), encoding="utf-8") as opened:
+        text = opened.read()
+    for old, new in changes:
+        if old not in text:
+            raise ValueError(f"{{file}} does not contain {{old!r}}")
+        text = text.replace(old, new)
+    exec(compile(text, file, "exec"), {{"__name__": "__main__", "__file__": file}})
+    sys.exit()
 
 
 {setup}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate
-from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, modified_problem
+from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, unmodified
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of
@@ -139,11 +139,13 @@ class CompiledFunctionBackward(Node):
             if i in self.freed:
                 raise freed_error(self.site, self.freed[i].site, locate(here()))
         function, places = passes.functions[started]
+        saved: tuple[Any, ...] = self.saved
         for place in places:
             array, version, at = self.versions[place]
-            if version.n != at:
-                raise modified_problem(self, array, version, at, None, is_output=False)
-        results = function(*self.saved, *[x for x in g if x is not None])
+            changed = unmodified(self, array, version, at, None, is_output=False)
+            if changed is not array:
+                saved = tuple([changed if value is array else value for value in saved])
+        results = function(*saved, *[x for x in g if x is not None])
         if freed is not None:
             for i in started:
                 self.freed.update(dict.fromkeys(passes.frees[i], freed))

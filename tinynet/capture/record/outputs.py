@@ -93,7 +93,7 @@ class Results:
             base, done = self._nearest(view.base, steps)
             output = self._add(t)
             output.base, output.steps = base, steps[done:]
-            output.behind = t._counter.n - view.at if t._counter is not None else 0
+            output.behind = t._counter.count - int(view.at) if t._counter is not None else 0
             return output
         if t._counter is INFERENCE and not mode.inference:
             raise CaptureError(
@@ -118,7 +118,7 @@ class Results:
             return
         output.counter = None
         output.writes = [write[:4] for write in getattr(counter, "writes", ())]
-        if len(output.writes) != counter.n or hasattr(counter, "reshaped"):
+        if len(output.writes) != counter.count or hasattr(counter, "reshaped"):
             raise CaptureError(
                 "the function returns a tensor that it wrote to many times",
                 "return a copy: `x.clone()`",
@@ -161,7 +161,7 @@ def _check_view(t: Tensor, steps: Any) -> None:
     finally:
         mode.grad, mode.tracer = before
     alike = _layout(made) == _layout(t) and requires_grad(t) == requires_grad(view.base)
-    invalid = origin is not None and view.at != t._counter.n  # type: ignore[union-attr]
+    invalid = origin is not None and int(view.at) != t._counter.count  # type: ignore[union-attr]
     if not repeated or invalid or view.leaf or not alike or _is_hooked(t, len(steps)):
         raise CaptureError(
             "the function returns a view with hooks, made without recording, or changed since",

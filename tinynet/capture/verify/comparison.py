@@ -214,7 +214,7 @@ def _aspects(leaf: Any, copied: Copied) -> Iterator[tuple[str, Any]]:
     dense = type(array) is np.ndarray
     yield "the values", copied(array) if dense else np.array(array.dense())
     strides = array.strides if dense else None
-    version = None if counter is INFERENCE else counter.n if counter else 0
+    version = None if counter is INFERENCE else counter.count if counter else 0
     yield "the form", Form(array.dtype, strides, requires_grad(leaf), leaf.is_leaf, version)
 
 

@@ -109,7 +109,7 @@ class Diagnosis:
             first = next(iter(counter.since(self.version)), None)
             added = first is not None and first[1:3] == (ACCUMULATION, self.version + 1)
             self.stale = self.stale + 1 if added else 0
-        self._gradient, self.version = weakref.ref(grad), counter.n
+        self._gradient, self.version = weakref.ref(grad), int(counter.n)
         if self.stale == _NOT_RESET:
             self._warn_once(
                 "not reset",

@@ -5,8 +5,8 @@ the large one takes most of the time: 1.2 ms of the 1.5 ms for 4 rows of 768 by 
 processors with AVX-512 it has loops for small products too, of up to a million multiply-adds, which
 read matrices in place. So the large matrix is cut into blocks of that size, which ``np.matmul``
 takes as a stack. This is 1.5 to 7 times as fast, and as fast as memory for up to 4 rows. Many rows
-times a matrix of up to 128 rows, as narrow layers need, are 1.1 to 1.9 times as fast in blocks of 64
-by 64 results, with a copy of the matrix whose rows begin where lines of the cache do.
+times a matrix of up to 128 rows, as narrow layers need, are 1.1 to 1.9 times as fast in blocks
+of 64 by 64 results, with a copy of the matrix whose rows begin where lines of the cache do.
 """
 
 from __future__ import annotations
@@ -118,10 +118,11 @@ def _by_panels(a: Array, b: Array) -> Array:
         panels = aligned(((end - begin) // width, inner, width))
         panels[...] = b[:, begin:end].reshape(inner, -1, width).swapaxes(0, 1)
         made = out[:tall, begin:end].reshape(-1, _WIDTH, len(panels), width).swapaxes(1, 2)
-        share(
-            lambda part, panels=panels, made=made: np.matmul(blocks[part], panels, out=made[part]),
-            slices(len(made), -(-len(made) // count)),
-        )
+
+        def work(part: slice, panels: Array = panels, made: Array = made) -> None:
+            np.matmul(blocks[part], panels, out=made[part])
+
+        share(work, slices(len(made), -(-len(made) // count)))
     if tall < rows:
         np.dot(a[tall:], b, out=out[tall:])
     return out

@@ -15,6 +15,7 @@ from typing import TypeVar as TypeVar
 from typing import Union as Union
 
 from tinynet import ops
+from tinynet.compiler import is_compiling as is_compiling
 from tinynet.core import printing
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor

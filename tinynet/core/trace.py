@@ -232,6 +232,10 @@ def repeated(function: F) -> F:
     return marks.add(function, asking)  # type: ignore[no-any-return]
 
 
+class Repeating:
+    """Base class of objects that only repeated functions read and change: no guard looks at them."""
+
+
 Callback = Callable[..., None]
 
 

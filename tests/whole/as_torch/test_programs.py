@@ -13,9 +13,11 @@ from tests.whole.programs.__main__ import (
     compare,
     listed,
     record,
+    run,
     step_by_step,
 )
 from tests.whole.programs.comparison import differs, verdict
+from tests.whole.programs.made import training
 
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
 
@@ -99,3 +101,19 @@ def test_a_run_goes_on_without_a_repository_or_a_linked_folder(tmp_path, capsys)
     assert "1 of 1 run as on PyTorch; 0 failed" in said and "; 2 were not there" in said
     assert compare(gone, answers, Answers(None), repositories, 60) == 1  # nothing is shown
     assert record(gone, recorded := Answers(None), repositories) == 0 and not recorded
+
+
+def test_a_program_sees_its_own_modules_first(tmp_path):
+    """Modules of a repository may have the names of ours."""
+    repository, work = tmp_path / "a+b" / "repo", tmp_path / "work"
+    work.mkdir()
+    repository.mkdir(parents=True)
+    for name in ("made", "sync", "launch"):
+        (repository / f"{name}.py").write_text("LEARNING_RATE = 0.5\n", "utf-8")
+    for line in ("init", "add .", "-c user.name=a -c user.email=a commit -m all"):
+        subprocess.run(["git", *line.split()], cwd=repository, check=True, capture_output=True)
+    setup = "import made, sync, launch\nrates = made.LEARNING_RATE, sync.LEARNING_RATE\n"
+    code = training(f"{setup}net = nn.Linear(1, 1)", "net(torch.ones(1, 1)).sum()")
+    program = Program("a/b", "HEAD", "step.py", 2, 8.0, (), code)
+    found = run(program, "tinynet", Repositories(tmp_path, work), 60)
+    assert found["status"] == "steps", found["error"]

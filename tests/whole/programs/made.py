@@ -53,7 +53,6 @@ def training(setup: str, loss: str) -> str:
     return f"""import sys
 from types import ModuleType, SimpleNamespace
 
-import launch
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -66,7 +65,9 @@ def blank(name, **names):  # a module in place of one that is not there, or whos
 
 
 def script(file, *changes):  # run a program of the repository, with each (old, new) replaced
-    with open(launch.code_of(file), encoding="utf-8") as opened:
+    from launch import code_of
+
+    with open(code_of(file), encoding="utf-8") as opened:
         text = opened.read()
     for old, new in changes:
         if old not in text:

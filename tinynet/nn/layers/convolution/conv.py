@@ -352,7 +352,7 @@ class _ConvTranspose(_ConvTransposeNd):
         """
         spread: Any = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
         wanted = output_size if output_size is None else list(output_size)
-        given = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
+        given: Any = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
         extra: Any = self._output_padding(input, wanted, *given)
         options = self.stride, self.padding, extra, self.groups, self.dilation
         return spread(input, self.weight, self.bias, *options)

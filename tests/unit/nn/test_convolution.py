@@ -188,7 +188,7 @@ def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize(("block", "deep"), [(1, 1), (4000, 1000), (1 << 21, 1)])
 @pytest.mark.parametrize(
     ("walk", "size"),
     [
@@ -196,21 +196,35 @@ def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
         (Walk((3, 4), (1, 3), (1, 2), (3, 2), (20, 7)), (24, 22)),
         (Walk((3, 2), (1, 1), (-2, -1), (1, 1), (5, 6)), (9, 9)),
         (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+        (Walk((1, 3), (2, 1), (0, 1), (1, 1), (4, 40)), (7, 40)),
+        (Walk((5,), (2,), (3,), (3,), (90,)), (186,)),
+        (Walk((3,), (1,), (1,), (1,), (200,)), (200,)),
+        (Walk((3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), (6, 5, 18)), (6, 5, 18)),
+        (Walk((2, 4, 3), (3, 2, 1), (1, 2, 1), (2, 3, 2), (3, 2, 7)), (8, 8, 9)),
+        (Walk((1, 3, 2), (1, 2, 2), (0, 1, 0), (1, 1, 1), (3, 4, 4)), (3, 8, 8)),
     ],
-    ids=["same", "apart", "inside", "short"],
+    ids=str,
 )
-def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, monkeypatch):
+def test_products_with_rows_of_windows_are_the_same(walk, size, block, deep, monkeypatch):
     monkeypatch.setattr(by_rows, "BLOCK", block)  # an image in several parts, or in one
+    monkeypatch.setattr(by_rows, "_DEEP", deep)  # products are added for columns, or these copied
+    monkeypatch.setattr(by_rows, "_TOGETHER", block)
+    by_rows._plan.cache_clear()
     random = np.random.RandomState(0)
-    x, y = (random.standard_normal((5, 4, *s)) for s in (size, walk.out))
-    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
-    assert not by_rows.pays(2, 2, walk, 2)  # the operations compute these in another way
-    found = by_rows.convolved(x, weight, bias, walk, 2)
-    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 2)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    found = by_rows.correlated(x, y, walk, 2)
-    expected = convolution_ops.correlate.kernel(x, y, walk, 2)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    for batch in (1, 5, 40):
+        x, y = (random.standard_normal((batch, 4, *s)) for s in (size, walk.out))
+        weight, bias = random.standard_normal((6, 2, *walk.kernel)), np.arange(6.0)
+        y = np.concatenate([y, y[:, :2]], axis=1)
+        found = by_rows.convolved(x, weight, bias, walk, 2)
+        windows = by_definition(x, walk).reshape(2, -1, batch, math.prod(walk.out))
+        product = np.einsum("gok,gkbp->bgop", weight.reshape(2, 3, -1), windows)
+        expected = product.reshape(found.shape) + bias.reshape(-1, *[1] * len(size))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert found.flags.c_contiguous
+        found = by_rows.correlated(x, y, walk, 2)
+        expected = np.einsum("gkbp,bgop->gok", windows, y.reshape(batch, 2, 3, -1))
+        np.testing.assert_allclose(found, expected.reshape(weight.shape), atol=1e-11)
+    by_rows._plan.cache_clear()
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -111,7 +111,7 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     each = x.shape[1] // groups, channels // groups
     if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 4):
         return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
-    if by_rows.pays(*each, walk, groups):
+    if by_rows.pays(x, each[1], walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
     if groups == x.shape[1] > 1 and depthwise.pays(x, each[1], walk):
         return depthwise.convolved(x, weight, bias, walk)
@@ -264,7 +264,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     each = x.shape[1] // groups, channels // groups
     if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 1.3):
         return _turned(_correlated(y, x, mirrored, groups), groups)
-    if (max(each) <= 64 if groups > 1 else each[0] <= 12) and by_rows.pays(*each, walk, groups):
+    if by_rows.pays(x, each[1], walk, groups, turned=True):
         return by_rows.correlated(x, y, walk, groups)
     if groups == channels == x.shape[1] > 1 and depthwise.pays(x, 1, walk, least=5):
         return depthwise.correlated(x, y, walk)

@@ -24,12 +24,14 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.nn.functional.convolution.im2col import BLOCK, Walk, windows_inside
+from tinynet.nn.functional.convolution.im2col import BLOCK
+from tinynet.nn.functional.geometry import Geometry, windows_inside
 
 Ints = tuple[int, ...]
 RESULTS = 96  # of a product
 _SMALL = 1_000_000  # multiply-adds up to which OpenBLAS copies no operand
 _DEEP = 128  # elements of channels and rows of the kernel from which no column is copied
+_LEAST = 1 << 21  # multiply-adds that are worth the calls
 _LARGE = 1 << 22  # multiply-adds of an image that is worth the calls of its own
 _TOGETHER = 1 << 15  # results of products that are added while they are in the cache
 SUMMED = 512  # results of a product that is a part of the gradient of a weight
@@ -59,7 +61,7 @@ class Plan(NamedTuple):
     """
 
     axes: Ints
-    walk: Walk
+    walk: Geometry
     frame: Ints
     length: int
     segments: int
@@ -74,7 +76,7 @@ class Plan(NamedTuple):
 
 
 @functools.lru_cache(maxsize=512)
-def _plan(batch: int, channels: int, groups: int, each: int, given: Walk, turned: bool) -> Plan:
+def _plan(batch: int, channels: int, groups: int, each: int, given: Geometry, turned: bool) -> Plan:
     """Return how to cut a convolution.
 
     Args:
@@ -89,7 +91,7 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Walk, turned
     rest = [d for d in range(dims) if d != first]
     axes = (first, *((-1,) * (2 - len(rest)) + (*rest,)))
     pairs = zip(given, _NEUTRAL, strict=True)
-    walk = Walk(*[tuple([f[a] if a >= 0 else neutral for a in axes]) for f, neutral in pairs])
+    walk = Geometry(*[tuple([f[a] if a >= 0 else neutral for a in axes]) for f, neutral in pairs])
     (kernel, _, columns), (step, step_up, step_on), _, (spacing, *_), (out, high, wide) = walk
     summed = not turned and kernel * channels // groups >= _DEEP
     residues_on, width = (step_on, -(-(walk.reach[2] + 1) // step_on)) if summed else (1, wide)
@@ -122,7 +124,7 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Walk, turned
     return Plan(axes, walk, frame, *cut, last, columns, residues_on, width)
 
 
-def pays(x: Array, outputs: int, walk: Walk, groups: int, turned: bool = False) -> bool:
+def pays(x: Array, outputs: int, walk: Geometry, groups: int, turned: bool = False) -> bool:
     """Return whether this algorithm is faster, as measured.
 
     Args:
@@ -140,12 +142,14 @@ def pays(x: Array, outputs: int, walk: Walk, groups: int, turned: bool = False) 
     if turned:
         inner = channels * walk.kernel[-1]
         results = len(x) * math.prod(places)
-        return len(places) > 1 and inner >= 16 and each <= results << 10
+        large = each * results >= _LEAST
+        return large and len(places) > 1 and inner >= 16 and each <= results << 10
     if len(places) == 1:
         return longer and max(walk.stride) == groups == 1 and each <= len(x) * places[0] << 6
     results = math.prod(places)
-    wide = len(x) * results // max(places)
-    return results >= 16 and each // min(walk.kernel) <= wide << 12
+    if results < 16 or each * results * len(x) < _LEAST:
+        return False
+    return each // min(walk.kernel) <= len(x) * results // max(places) << 12
 
 
 def _volumes(x: Array, axes: Ints) -> Array:
@@ -213,7 +217,7 @@ def _blocks(
             yield images, pieces, buffer
 
 
-def _fill(memory: Array, x: Array, walk: Walk) -> None:
+def _fill(memory: Array, x: Array, walk: Geometry) -> None:
     """Copy volumes to ``[groups, rows, channels, columns, lines, batch, results]``."""
     groups, rows, channels, columns, lines, _, wide = memory.shape
     sizes = zip(x.shape[2:4], walk.padding[:2], (rows, lines), strict=True)
@@ -250,7 +254,7 @@ def _whole(y: Array | None, shape: Ints, plan: Plan, dtype: Any) -> Array:
     return whole
 
 
-def _run(channels: int, walk: Walk) -> Callable[..., None]:
+def _run(channels: int, walk: Geometry) -> Callable[..., None]:
     """Return what calls a function with each part of a batch: in this thread, or in several."""
     return threads.share if channels * math.prod(walk.out) >= SHARED else threads.in_turn
 
@@ -266,7 +270,7 @@ def _factor(n: int, most: int) -> int:
     return next((k for k in range(min(n, most), 1, -1) if n % k == 0), 1)
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
+def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
     dims, outputs = x.ndim - 2, len(weight) // groups
     plan = _plan(len(x), x.shape[1], groups, weight.size // groups, walk, False)
@@ -347,7 +351,7 @@ def _multiply(matrices: Array, memory: Array, plan: Plan, total: Array) -> None:
                 made += np.matmul(matrices[k, m], operand)
 
 
-def correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
+def correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
     plan = _plan(len(x), x.shape[1], groups, 1, walk, True)
     slopes = _split(_whole(y, y.shape, plan, y.dtype), plan, groups)

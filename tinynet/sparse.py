@@ -2,7 +2,8 @@
 
 A sparse tensor stores the indices of its entries, its ``Pattern``, and their values: a tensor with
 history. Products with dense matrices use only the entries, in forward and backward; all other
-operations convert it to a dense array.
+operations convert it to a dense array. Gradients of ``Embedding(sparse=True)`` store rows instead
+(``core/graph/accumulate_grad.py``); the last part has their methods.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import layouts
+from tinynet.core import layouts, printing
 from tinynet.core.declaration.operation import operation
-from tinynet.core.graph.accumulate_grad import Rows
+from tinynet.core.graph.accumulate_grad import Rows, is_sparse, rows_of, sparse
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -251,7 +252,7 @@ def sparse_coo_tensor(
         indices: ``[dimensions, entries]``.
         values: ``[entries]``; values with the same indices are added.
         size: the shape; by default the smallest that fits.
-        dtype: by default that of the values.
+        dtype: by default the values'.
         device: only the CPU.
         requires_grad: record operations on the values.
         is_coalesced, check_invariants: ignored: indices are always checked.
@@ -391,3 +392,154 @@ FloatTensor = _of_entries(dtypes.float32)
 DoubleTensor = _of_entries(dtypes.float64)
 LongTensor = _of_entries(dtypes.int64)
 IntTensor = _of_entries(dtypes.int32)
+
+
+# ---- gradients of rows ---------------------------------------------------------------------------
+
+_UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
+
+
+@method
+def to_dense(self: Tensor, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
+    """Return the tensor as a dense one; itself if it is dense already.
+
+    Args:
+        dtype: the dtype of the result; by default the tensor's.
+        masked_grad: without effect.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.to_dense()
+        tensor([[0.],
+                [0.],
+                [2.]])
+    """
+    dense = wrap(rows_of(self).dense()) if is_sparse(self) else self
+    return dense if dtype is None else dense.to(dtype)
+
+
+@method
+def coalesce(self: Tensor) -> Tensor:
+    """Return a sparse tensor that stores each row once, in ascending order.
+
+    Raises:
+        RuntimeError: the tensor is dense.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[1.],
+                [2.]])
+    """
+    return sparse(rows_of(self, "coalesce").coalesce())
+
+
+@method
+def is_coalesced(self: Tensor) -> bool:
+    """Return True for a sparse tensor that stores each row once.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.is_coalesced(), table.weight.grad.coalesce().is_coalesced()
+        (False, True)
+    """
+    return rows_of(self, "is_coalesced").coalesced
+
+
+@method
+def _indices(self: Tensor) -> Tensor:
+    """Return the numbers of the rows, ``[1, n]``."""
+    return wrap(np.asarray(rows_of(self, "_indices").index, np.int64)[None])
+
+
+@method
+def _values(self: Tensor) -> Tensor:
+    """Return the rows, ``[n, ...]``; they share the memory."""
+    return wrap(rows_of(self, "_values").values)
+
+
+@method
+def indices(self: Tensor) -> Tensor:
+    """Return the numbers of the rows of a coalesced tensor, ``[1, n]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2, 0])).sum().backward()
+        >>> table.weight.grad.coalesce().indices()
+        tensor([[0, 2]])
+    """
+    if not rows_of(self, "indices").coalesced:
+        raise RuntimeError(_UNCOALESCED.format("indices"))
+    return _indices(self)
+
+
+@method
+def values(self: Tensor) -> Tensor:
+    """Return the rows of a coalesced tensor, ``[n, ...]``.
+
+    Raises:
+        RuntimeError: the tensor is not coalesced, or not sparse.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2, 2])).sum().backward()
+        >>> table.weight.grad.coalesce().values()
+        tensor([[2.]])
+    """
+    if not rows_of(self, "values").coalesced:
+        raise RuntimeError(_UNCOALESCED.format("values"))
+    return _values(self)
+
+
+@method
+def _nnz(self: Tensor) -> int:
+    """Return the number of stored rows."""
+    return len(rows_of(self, "_nnz").index)
+
+
+@method
+def sparse_dim(self: Tensor) -> int:
+    """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.sparse_dim(), table.weight.sparse_dim()
+        (1, 0)
+    """
+    return int(is_sparse(self))
+
+
+@method
+def dense_dim(self: Tensor) -> int:
+    """Return the number of dimensions of a row, or of a dense tensor.
+
+    Example:
+        >>> table = nn.Embedding(3, 1, sparse=True)
+        >>> table(tn.tensor([2])).sum().backward()
+        >>> table.weight.grad.dense_dim(), table.weight.dense_dim()
+        (1, 2)
+    """
+    return self._array.ndim - int(is_sparse(self))
+
+
+@method
+def _shown(self: Tensor) -> str:
+    """Return what ``repr`` shows for a sparse tensor."""
+    lines = [_indented("indices", self._indices()), _indented("values", values := self._values())]
+    named = printing.shows_dtype(values._array, dtypes.default_float())
+    dtype = f", dtype={values.dtype!r}" if named else ""
+    lines.append(f"size={tuple(self.shape)}, nnz={self._nnz()}{dtype}, layout={self.layout})")
+    return "tensor(" + (",\n" + " " * 7).join(lines)
+
+
+def _indented(name: str, t: Tensor) -> str:
+    size = "" if t._array.size else f", size={tuple(t.shape)}"
+    text = f"{name}=tensor({printing._format_values(t._array)}{size})"
+    return text.replace("\n", "\n" + " " * (8 + len(name)))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from tinynet.core.callsite import here, locate, warn
-from tinynet.core.graph.node import Freed, Guard, Node, Saved, modified_problem
+from tinynet.core.graph.node import Freed, Guard, Node, Saved, unmodified
 from tinynet.core.graph.recorded_backward import tensor_at
 from tinynet.core.graph.saved_hooks import Keeper, SavedTensor
 from tinynet.core.graph.views import edge_of, requires_grad
@@ -146,8 +146,7 @@ class FunctionNode(Node):
         if isinstance(version, Guard):
             return tensor_at(version.restore(self, array), None, edge)
         assert array is not None and isinstance(version, Version)
-        if version.n != saved.at:
-            raise modified_problem(self, array, version, saved.at, saved.edge, output is not None)
+        array = unmodified(self, array, version, saved.at, saved.edge, output is not None)
         return tensor_at(array, version, edge)
 
     # ---- recording ----------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tinynet import dtypes
 from tinynet.autograd.reentrant import Conditions
 from tinynet.core.callsite import Site, here, locate
 from tinynet.core.devices import CPU
-from tinynet.core.graph.node import Edge, Guard, Node, Saved, modified_problem
+from tinynet.core.graph.node import Edge, Guard, Node, Saved, unmodified
 from tinynet.core.graph.recorded_backward import tensor_at
 from tinynet.core.graph.saved_hooks import Keeper, keeping
 from tinynet.core.graph.views import edge_of
@@ -68,9 +68,7 @@ class Forgotten(Guard):
         array, self.array = self.array, None
         if array is None:
             raise self.region.another_number()
-        if self.version.n != self.at:
-            raise modified_problem(node, array, self.version, self.at, self.edge, self.is_output)
-        return array
+        return unmodified(node, array, self.version, self.at, self.edge, self.is_output)
 
 
 class Forgetting(Keeper):
@@ -216,8 +214,7 @@ class Region:
         if isinstance(version, Guard):
             return tensor_at(version.restore(self.call, array), None, saved.edge)
         assert isinstance(version, Version) and array is not None
-        if version.n != saved.at:
-            raise modified_problem(self.call, array, version, saved.at, saved.edge, False)
+        array = unmodified(self.call, array, version, saved.at, saved.edge, False)
         return tensor_at(array, version, saved.edge)
 
     def _compare(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate
-from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, modified_problem
+from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, unmodified
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of
@@ -46,7 +46,7 @@ class Passes:
 
     Args:
         functions: for each set of outputs that get a gradient, the function that maps the saved
-            values and these gradients to those of the edges, and the saved values that it uses.
+            values and these gradients to the edges' gradients, and the saved values that it uses.
         frees: for each output, the outputs that cannot be differentiated after it was.
         places: for each saved value, the tensors (by number) that its memory belongs to.
         again: returns the gradients with a graph.
@@ -71,7 +71,7 @@ class CompiledOutputBackward(Node):
 
     Args:
         function: the node of all of them.
-        number: that of the output.
+        number: the output's.
     """
 
     __slots__ = ()
@@ -139,11 +139,13 @@ class CompiledFunctionBackward(Node):
             if i in self.freed:
                 raise freed_error(self.site, self.freed[i].site, locate(here()))
         function, places = passes.functions[started]
+        saved: tuple[Any, ...] = self.saved
         for place in places:
             array, version, at = self.versions[place]
-            if version.n != at:
-                raise modified_problem(self, array, version, at, None, is_output=False)
-        results = function(*self.saved, *[x for x in g if x is not None])
+            changed = unmodified(self, array, version, at, None, is_output=False)
+            if changed is not array:
+                saved = tuple([changed if value is array else value for value in saved])
+        results = function(*saved, *[x for x in g if x is not None])
         if freed is not None:
             for i in started:
                 self.freed.update(dict.fromkeys(passes.frees[i], freed))
@@ -152,7 +154,7 @@ class CompiledFunctionBackward(Node):
         return results
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Compute all gradients with a graph, that of an eager call."""
+        """Compute all gradients with the graph of an eager call."""
         call = self.call
         arrays = [None if x is None else np.asarray(x._array) for x in g]
         expected = self.backward(arrays, freed, wanted)

@@ -97,6 +97,30 @@ def trace(func: Any, *args: Any, **kwargs: Any) -> Any:
     return func
 
 
+def trace_module(mod: T, inputs: Any, *args: Any, **kwargs: Any) -> T:
+    """Return the module unchanged, with PyTorch's DeprecationWarning.
+
+    Args:
+        mod: the module to trace.
+        inputs: example inputs of its methods, by their names; ignored.
+        *args, **kwargs: options; ignored.
+
+    Example:
+        >>> import warnings
+        >>> from tinynet.compat import jit
+        >>> net = nn.Linear(1, 1)
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     jit.trace_module(net, {"forward": tn.ones(1)}) is net
+        True
+    """
+    _deprecated("trace_module")
+    return mod
+
+
+class TracerWarning(Warning):
+    """PyTorch's warning about a trace. Scripts silence it; tinynet does not give it."""
+
+
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """Return a function unchanged; if called with options, a decorator that does so.
 
@@ -200,4 +224,4 @@ def annotate(the_type: Any, the_value: Any) -> Any:
 
 
 isinstance = isinstance
-__all__ = ["Final", "ScriptModule", "annotate", "script", "trace"]
+__all__ = ["Final", "ScriptModule", "annotate", "script", "trace", "trace_module"]

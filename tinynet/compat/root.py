@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tinynet import ops as functions
@@ -60,6 +60,9 @@ from tinynet.compat.types import uint6 as uint6
 from tinynet.compat.types import uint7 as uint7
 from tinynet.compat.version import __version__ as __version__
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.optim.base.hooks import (
+    _group_tensors_by_device_and_dtype as _group_tensors_by_device_and_dtype,
+)
 
 _BOTH = (
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp "
@@ -118,25 +121,6 @@ def for_each(name: str) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = f"_foreach_{name}"
     function.__doc__ = f"Apply ``{name}`` to each tensor of a list, see ``for_each``."
     return function
-
-
-def _group_tensors_by_device_and_dtype(
-    tensorlistlist: Sequence[Sequence[Any]], with_indices: bool = False
-) -> dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]:
-    """Return the tensors by device and dtype of those in the first list.
-
-    Args:
-        tensorlistlist: lists of one length; those after the first may be empty.
-        with_indices: return the indices of the tensors, too.
-    """
-    groups: dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]] = {}
-    for i, t in enumerate(tensorlistlist[0]):
-        fresh: tuple[list[list[Any]], list[int]] = ([[] for _ in tensorlistlist], [])
-        lists, indices = groups.setdefault((t.device, t.dtype), fresh)
-        for found, given in zip(lists, tensorlistlist, strict=True):
-            found += given[i : i + 1]
-        indices += [i] * with_indices
-    return groups
 
 
 def _at(argument: Any, i: int) -> Any:

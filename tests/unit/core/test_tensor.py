@@ -139,6 +139,17 @@ def test_pickles():
     assert not pickle.loads(pickle.dumps(tn.tensor(1))).requires_grad
 
 
+@pytest.mark.parametrize("n", [np.int64(3), np.uint8(3), np.array(3), tn.tensor(3)])
+def test_old_constructors_take_numpy_s_integers_as_sizes(n):
+    """Such as `env.action_space.n`."""
+    assert tn.FloatTensor(2, n).shape == (2, 3) and tn.LongTensor(n, 2).shape == (3, 2)
+    if not isinstance(n, tn.Tensor):  # a single tensor is data
+        assert tn.Tensor(n).shape == tn.ones(1).new(n).shape == (3,)
+    for bad in (2.0, np.float32(2), True, np.bool_(True), tn.tensor(2.0)):
+        with pytest.raises(TypeError, match=rf"data must be .* \(got {type(bad).__name__}\)"):
+            tn.FloatTensor(n, bad)
+
+
 def test_legacy_constructors():
     assert tn.Tensor([1, 2]).dtype is tn.float32 and tn.Tensor((1, 2)).tolist() == [1.0, 2.0]
     assert tn.Tensor(2, 3).shape == tn.Tensor(tn.zeros(2, 3).shape).shape == (2, 3)

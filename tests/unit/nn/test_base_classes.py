@@ -33,6 +33,26 @@ class Normalized(_BatchNorm):
         return F.batch_norm(x, self.running_mean, self.running_var, *options)
 
 
+class Spread(_ConvTransposeNd):
+    _output_padding = _ConvTransposeNd._output_padding  # as libraries keep PyTorch's
+
+    def forward(self, x, output_size=None):
+        lengths = self.stride, self.padding, self.kernel_size
+        extra = self._output_padding(x, output_size, *lengths, 2, self.dilation)
+        options = self.stride, self.padding, extra, self.groups, self.dilation
+        return F.conv_transpose2d(x, self.weight, self.bias, *options)
+
+
+def test_a_transposed_convolution_of_a_users_own():
+    lengths = _pair(3), _pair(2), _pair(1), _pair(1)
+    layer = Spread(3, 4, *lengths, True, _pair(0), 1, True, "zeros")
+    x = tn.ones(2, 3, 4, 4)
+    assert layer(x).shape == (2, 4, 7, 7) and layer(x, [8, 7]).shape == (2, 4, 8, 7)
+    assert layer._output_padding(x, [2, 4, 8, 8], (2, 2), (1, 1), (3, 3), 2) == [1, 1]
+    with pytest.raises(ValueError, match="requested an output size of"):
+        layer(x, [9, 9])
+
+
 def test_a_convolution_of_a_users_own():
     layer = Standardized(3, 8, 3, padding=1)
     assert layer.weight.shape == (8, 3, 3, 3) and layer.weight.abs().max() <= 1 / math.sqrt(27)

@@ -246,6 +246,7 @@ from torch.distributed.tensor import DTensor, Replicate, Shard
 from torch.fx import GraphModule, Node
 from torch.nn import _reduction
 from torch.cuda import comm
+from torch.nn.modules.transformer import _get_clones
 from torch.nn.parallel import comm
 from torch.nn.parallel._functions import Broadcast, Gather, ReduceAddCoalesced, Scatter
 from torch.nn.parallel.replicate import _broadcast_coalesced_reshape

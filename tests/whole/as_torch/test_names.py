@@ -270,9 +270,11 @@ def test_versions_compare_by_their_numbers():
 
 def test_scripting_and_a_model_in_parallel_change_nothing():
     net = nn.Linear(2, 1)
-    for name, given in (("script", (net,)), ("trace", (net, tn.ones(1, 2)))):
+    traced = ("trace", (net, tn.ones(1, 2))), ("trace_module", (net, {"forward": tn.ones(1, 2)}))
+    for name, given in (("script", (net,)), *traced):
         with pytest.warns(DeprecationWarning, match=f"`torch.jit.{name}` is deprecated"):
             assert getattr(jit, name)(*given) is net
+    assert issubclass(jit.TracerWarning, Warning)  # scripts silence it
     for name in ("save", "load"):
         with pytest.raises(NotImplementedError, match="weights_only=False"):
             getattr(jit, name)(net, "net.pt")

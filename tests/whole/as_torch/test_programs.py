@@ -13,8 +13,11 @@ from tests.whole.programs.__main__ import (
     compare,
     listed,
     record,
+    run,
+    step_by_step,
 )
 from tests.whole.programs.comparison import differs, verdict
+from tests.whole.programs.made import training
 
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
 
@@ -41,6 +44,24 @@ def test_verdicts():
     assert verdict({**found, "seconds": 2.0}, expected) == "ok 2.00 SLOW"
     assert verdict({**found, "status": "error", "error": "why"}, expected) == "FAILED why"
     assert verdict({**found, "series": {}}, expected) == "DIFFERS a.py:1 was not reached"
+
+
+def test_a_program_that_agrees_in_float64_is_the_same(monkeypatch, capsys):
+    """It differs in float32 by rounding; 1e-4 in float64 is none."""
+    here = {"rounds": {"": 1.1, "IN_DOUBLE": 1 + 1e-7}, "errs": {"": 1.1, "IN_DOUBLE": 1 + 1e-4}}
+
+    def run(program, engine, repositories, limit, settings):
+        loss = here[program.command]["IN_DOUBLE" if "IN_DOUBLE" in settings else ""]
+        losses = {"a.py:1": [loss if engine == "tinynet" else 1.0]}
+        return {"status": "steps", "error": "", "series": losses, "gradients": [], "outputs": []}
+
+    monkeypatch.setattr(command, "run", run)
+    rounds, errs = (Program("a/b", "HEAD", name, 1, 8.0, ()) for name in here)
+    assert step_by_step([rounds], None, 60) == 0
+    assert "rounds: ok in float64: DIFFERS a.py:1 of step 0 is 1.1" in capsys.readouterr().out
+    assert step_by_step([rounds], None, 60, double=True) == 0
+    assert step_by_step([rounds, errs], None, 60) == 1
+    assert "1 of 2 give PyTorch's numbers, 1 of them in float64 only" in capsys.readouterr().out
 
 
 def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):
@@ -80,3 +101,19 @@ def test_a_run_goes_on_without_a_repository_or_a_linked_folder(tmp_path, capsys)
     assert "1 of 1 run as on PyTorch; 0 failed" in said and "; 2 were not there" in said
     assert compare(gone, answers, Answers(None), repositories, 60) == 1  # nothing is shown
     assert record(gone, recorded := Answers(None), repositories) == 0 and not recorded
+
+
+def test_a_program_sees_its_own_modules_first(tmp_path):
+    """Modules of a repository may have the names of ours."""
+    repository, work = tmp_path / "a+b" / "repo", tmp_path / "work"
+    work.mkdir()
+    repository.mkdir(parents=True)
+    for name in ("made", "sync", "launch"):
+        (repository / f"{name}.py").write_text("LEARNING_RATE = 0.5\n", "utf-8")
+    for line in ("init", "add .", "-c user.name=a -c user.email=a commit -m all"):
+        subprocess.run(["git", *line.split()], cwd=repository, check=True, capture_output=True)
+    setup = "import made, sync, launch\nrates = made.LEARNING_RATE, sync.LEARNING_RATE\n"
+    code = training(f"{setup}net = nn.Linear(1, 1)", "net(torch.ones(1, 1)).sum()")
+    program = Program("a/b", "HEAD", "step.py", 2, 8.0, (), code)
+    found = run(program, "tinynet", Repositories(tmp_path, work), 60)
+    assert found["status"] == "steps", found["error"]

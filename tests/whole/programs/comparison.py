@@ -12,9 +12,10 @@ from typing import Any
 UNCOMPARED = {"error": "FAILED", "missing": "MISSING"}  # a missing program says nothing
 SLOW = 1.5
 CLOSE = 1e-3  # of float32 losses after some steps
+CLOSE_IN_DOUBLE = 1e-5
 
 
-def step_verdict(found: dict[str, Any], expected: dict[str, Any]) -> str:
+def step_verdict(found: dict[str, Any], expected: dict[str, Any], close: float = CLOSE) -> str:
     """Return `ok`, or where the numbers of a run with the same random numbers first differ."""
     if found["status"] in UNCOMPARED:
         return f"{UNCOMPARED[found['status']]} {found['error']}"
@@ -23,19 +24,19 @@ def step_verdict(found: dict[str, Any], expected: dict[str, Any]) -> str:
     wrong = [
         difference
         for what, numbers in known.items()
-        if (difference := first_difference(what, here.get(what, []), numbers))
+        if (difference := first_difference(what, here.get(what, []), numbers, close))
     ]
     if wrong:
         return "DIFFERS " + "; ".join(wrong)
     return "ok" if any(known.values()) else "ok (it calls no module)"
 
 
-def first_difference(what: str, found: list[float], expected: list[float]) -> str:
+def first_difference(what: str, found: list[float], expected: list[float], close: float) -> str:
     """Return the first step whose numbers differ; an empty text if none does."""
     if expected and not found:
         return f"{what} was not reached"
     for step, (here, there) in enumerate(zip(found, expected, strict=False)):
-        if not isclose(here, there, rel_tol=CLOSE, abs_tol=1e-5) and not (
+        if not isclose(here, there, rel_tol=close, abs_tol=close / 100) and not (
             isnan(here) and isnan(there)
         ):
             return f"{what} of step {step} is {here:.6g}, and {there:.6g} on PyTorch"

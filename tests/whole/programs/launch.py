@@ -21,7 +21,7 @@ import time
 import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parent))  # last: a program may have a made.py, too
 from sync import Draws, compute_in_double
 
 STAND_INS = Path(__file__).parent / "stand_ins"
@@ -170,6 +170,7 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     import numpy
     import torch
 
+    sys.modules.pop("sync", None)  # a program may have one of its own
     stay_here()
     keep_old_names()
     torch.set_num_threads(1)

@@ -64,6 +64,19 @@ def blank(name, **names):  # a module in place of one that is not there, or whos
     vars(made).update(names)
 
 
+def script(file, *changes):  # run a program of the repository, with each (old, new) replaced
+    from launch import code_of
+
+    with open(code_of(file), encoding="utf-8") as opened:
+        text = opened.read()
+    for old, new in changes:
+        if old not in text:
+            raise ValueError(f"{{file}} does not contain {{old!r}}")
+        text = text.replace(old, new)
+    exec(compile(text, file, "exec"), {{"__name__": "__main__", "__file__": file}})
+    sys.exit()
+
+
 {setup}
 if "optimizer" not in globals():
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)

@@ -62,7 +62,7 @@ class Draws:
             setattr(torch, name, self.made(name))
             setattr(torch, name + "_like", self.made_like(name))
         torch.randperm = lambda n, **options: torch.tensor(
-            self.numpy.permutation(n).tolist(), dtype=options.get("dtype") or torch.int64
+            self.numpy.permutation(int(n)).tolist(), dtype=options.get("dtype") or torch.int64
         )
         torch.nn.init.trunc_normal_ = self.trunc_normal_
         torch.nn.init.orthogonal_ = self.orthogonal_

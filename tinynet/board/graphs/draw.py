@@ -199,8 +199,9 @@ def _saved(node: Any, name: str, value: Any) -> str:
         return f"saved {name} = {_cut(repr(value), 24)}"
     counter, at = getattr(node, f"saved_{name}_version", None), getattr(node, f"saved_{name}_at", 0)
     shown = f"saved {name} {_shape(value)}"
-    now = getattr(counter, "n", None)
-    if now is None or now < 0:  # not shared with a tensor, freed, or stored specially
+    now = getattr(counter, "count", None)
+    at = int(at)
+    if now is None:  # not shared with a tensor, freed, or stored specially
         return shown
     return f"{shown} v{at}" if now == at else f"{shown} v{at}, now v{now}: changed"
 

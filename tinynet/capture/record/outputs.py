@@ -24,7 +24,7 @@ class Output:
         base, steps: of a view, the tensor that it is a view of, and the view operations.
         behind: of a view, the number of writes since it was made.
         counter: the tensor from outside, or the output, whose versions it shares.
-        writes: those of its own versions: line, name and number of each.
+        writes: of its own versions: line, name and number of each.
         tensor: the tensor itself, until the program is ready.
     """
 
@@ -93,7 +93,7 @@ class Results:
             base, done = self._nearest(view.base, steps)
             output = self._add(t)
             output.base, output.steps = base, steps[done:]
-            output.behind = t._counter.n - view.at if t._counter is not None else 0
+            output.behind = t._counter.count - int(view.at) if t._counter is not None else 0
             return output
         if t._counter is INFERENCE and not mode.inference:
             raise CaptureError(
@@ -118,7 +118,7 @@ class Results:
             return
         output.counter = None
         output.writes = [write[:4] for write in getattr(counter, "writes", ())]
-        if len(output.writes) != counter.n or hasattr(counter, "reshaped"):
+        if len(output.writes) != counter.count or hasattr(counter, "reshaped"):
             raise CaptureError(
                 "the function returns a tensor that it wrote to many times",
                 "return a copy: `x.clone()`",
@@ -161,7 +161,7 @@ def _check_view(t: Tensor, steps: Any) -> None:
     finally:
         mode.grad, mode.tracer = before
     alike = _layout(made) == _layout(t) and requires_grad(t) == requires_grad(view.base)
-    invalid = origin is not None and view.at != t._counter.n  # type: ignore[union-attr]
+    invalid = origin is not None and int(view.at) != t._counter.count  # type: ignore[union-attr]
     if not repeated or invalid or view.leaf or not alike or _is_hooked(t, len(steps)):
         raise CaptureError(
             "the function returns a view with hooks, made without recording, or changed since",
@@ -191,7 +191,7 @@ def found_in(structure: Any, result: Any) -> dict[int, Tensor]:
 
     Args:
         structure: the result of the program, with outputs in place of tensors.
-        result: that of the call.
+        result: what the call returned.
     """
     if is_a(structure, Output):
         if structure.value is not None:

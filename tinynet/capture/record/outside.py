@@ -41,7 +41,7 @@ class Outside:
         self._gradients = {id(t): t._grad for t in self.tensors if t._grad is not None}
         counters = [(t._counter, t) for t in self.tensors if t._counter not in (None, INFERENCE)]
         self._counted = {id(counter): (counter, t) for counter, t in counters}
-        self._versions = {key: counter.n for key, (counter, _) in self._counted.items()}
+        self._versions = {key: counter.count for key, (counter, _) in self._counted.items()}
         self._recorded: collections.Counter[int] = collections.Counter()
 
     def __contains__(self, t: Tensor) -> bool:
@@ -85,7 +85,7 @@ class Outside:
 
     def writes(self) -> list[int]:
         """Return the number of writes that are counted for each tensor."""
-        return [0 if t._counter in (None, INFERENCE) else t._counter.n for t in self.tensors]
+        return [0 if t._counter in (None, INFERENCE) else t._counter.count for t in self.tensors]
 
     def record_writes(self, before: list[int]) -> None:
         """Note that all writes since ``writes()`` are recorded."""
@@ -125,7 +125,7 @@ class Outside:
             counter, key = t._counter, id(t._counter)
             if counter in (None, INFERENCE):
                 continue
-            if counter.n - self._versions.get(key, 0) != self._recorded[key]:
+            if counter.count - self._versions.get(key, 0) != self._recorded[key]:
                 yield (
                     t,
                     CaptureError(

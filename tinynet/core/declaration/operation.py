@@ -64,6 +64,7 @@ class Operation:
     # What few operations are, set beside their declarations:
     of_numbers = False  # all inputs may be Python numbers
     opmath = False  # numbers combined with float16 stay in float32, see kernels/low_precision.py
+    of_views: frozenset[str] = frozenset()  # inputs of which PyTorch saves a view, see node.restore
     exempt: frozenset[str] = frozenset()  # inputs excluded from promotion
     frees: frozenset[str] = frozenset()  # large attributes that backward frees, like saved arrays
     mixed: Callable[[Any, Any], None] | None = None  # refuses arrays of some different dtypes

@@ -326,23 +326,19 @@ class Guard:
 
 def restore(node: Node, name: str) -> Array:
     """Return a saved array that a keeper took over; raise if it was changed or freed."""
-    version = getattr(node, f"saved_{name}_version")
+    array, version = getattr(node, f"saved_{name}"), getattr(node, f"saved_{name}_version")
     if isinstance(version, Guard):
-        return version.restore(node, getattr(node, f"saved_{name}"))
-    raise problem(node, name)
-
-
-def problem(node: Node, name: str) -> RuntimeError:
-    """Return the error for a saved value that was changed or freed before it was needed."""
-    version = getattr(node, f"saved_{name}_version")
+        return version.restore(node, array)
     if isinstance(version, Freed):
-        return already_freed(node, version)
+        raise already_freed(node, version)
     index = type(node).inputs.index(name) if name in type(node).inputs else None
     edge = None if index is None else node.edges[index]
-    array, at = getattr(node, f"saved_{name}"), getattr(node, f"saved_{name}_at")
-    outputs = getattr(getattr(node, "op", None), "outputs", ())
+    op = getattr(node, "op", None)
+    outputs = getattr(op, "outputs", ())
     number = outputs.index(name) if name in outputs else 0
-    return modified_problem(node, array, version, at, edge, index is None, number)
+    at = getattr(node, f"saved_{name}_at")
+    found = unmodified(node, array, version, at, edge, index is None, number)
+    return array if name in getattr(op, "of_views", ()) else found
 
 
 def already_freed(node: Node, freed: Freed) -> RuntimeError:
@@ -350,16 +346,24 @@ def already_freed(node: Node, freed: Freed) -> RuntimeError:
     return freed_error(node.site, freed.site, locate(here()))
 
 
-def modified_problem(
+def unmodified(
     node: Node,
     array: Array,
     version: Version,
-    at: int,
+    at: float,
     edge: Edge | None,
     is_output: bool,
     number: int = 0,
-) -> RuntimeError:
-    """Return the error for a saved array whose storage is at another version than ``at``."""
+) -> Array:
+    """Return a saved array, or of an input the one that replaced it (``x.data = y``).
+
+    Raises:
+        RuntimeError: the storage has been written to since version ``at``.
+    """
+    if version.n == at or is_output and version.count == int(at):
+        return array
+    if version.count == int(at):
+        return version.current(array)
     changes = version.since(at)
     if is_output:
         output = f"output {number} of {node.name()}"
@@ -372,6 +376,15 @@ def modified_problem(
         else:
             output = ""
     leaf = edge[0] if edge is not None and not isinstance(edge[0], Node) else None
-    return modified_error(
-        node, array, output, version.n, at, changes, is_output, locate(here()), leaf, version
+    raise modified_error(
+        node,
+        array,
+        output,
+        version.count,
+        int(at),
+        changes,
+        is_output,
+        locate(here()),
+        leaf,
+        version,
     )

@@ -48,7 +48,7 @@ class View:
     __slots__ = ("at", "base", "chain", "leaf", "origin", "since", "site")
 
     def __init__(
-        self, base: Tensor, chain: Chain, at: int, origin: str | None, site: Site | None = None
+        self, base: Tensor, chain: Chain, at: float, origin: str | None, site: Site | None = None
     ):
         self.base = base
         self.chain = chain
@@ -97,7 +97,7 @@ def view_edge(t: Tensor) -> Edge | None:
     if edge is None and not base._requires_grad:
         return (t, 0) if view.leaf else None
     counter: Any = t._counter  # a view has one
-    if view.at != counter.n:
+    if view.at != counter.n and int(view.at) != counter.count:
         if view.origin is not None:
             raise forbidden_view(t, indirectly=True)
         before, t._edge = edge, None
@@ -263,7 +263,7 @@ def version_of(t: Tensor) -> int:
     """Return the number of writes to the memory since its creation."""
     if t._counter is INFERENCE:
         raise RuntimeError(errors.INFERENCE_VERSION)
-    return 0 if t._counter is None else t._counter.n
+    return 0 if t._counter is None else t._counter.count
 
 
 method(property(version_of), "_version")
@@ -318,13 +318,15 @@ def get_data(t: Tensor) -> Tensor:
 
 
 def set_data(t: Tensor, value: Tensor) -> None:
-    """Replace the values without autograd's knowledge."""
+    """Replace the values; what saved the tensor as an input uses the new ones, as in PyTorch."""
     if not isinstance(value, Tensor):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if requires_grad(t) and not dtypes.is_inexact(value._array.dtype):
         raise RuntimeError(
             "data set to a tensor that requires gradients must be floating point or complex dtype"
         )
+    if t._counter not in (None, INFERENCE):
+        t._counter.replace(t._array, value._array)
     t._array = value._array
 
 

@@ -29,33 +29,9 @@ class TensorMethods:
     @property
     def is_sparse(self) -> builtins.bool:
         """Return True for a tensor that stores only some rows."""
-    def to_dense(
-        self, dtype: DtypeLike = None, *, masked_grad: builtins.bool | None = None
-    ) -> Tensor:
-        """Return the tensor as a dense one; itself if it is dense already."""
-    def coalesce(self) -> Tensor:
-        """Return a sparse tensor that stores each row once, in ascending order."""
-    def is_coalesced(self) -> builtins.bool:
-        """Return True for a sparse tensor that stores each row once."""
-    def _indices(self) -> Tensor:
-        """Return the numbers of the rows, ``[1, n]``."""
-    def _values(self) -> Tensor:
-        """Return the rows, ``[n, ...]``; they share the memory."""
-    def indices(self) -> Tensor:
-        """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
-    def values(self) -> Tensor:
-        """Return the rows of a coalesced tensor, ``[n, ...]``."""
-    def _nnz(self) -> builtins.int:
-        """Return the number of stored rows."""
-    def sparse_dim(self) -> builtins.int:
-        """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor."""
-    def dense_dim(self) -> builtins.int:
-        """Return the number of dimensions of a row, or of a dense tensor."""
     @property
     def layout(self) -> layouts.layout:
         """Return the storage layout: all elements (strided) or some rows (sparse_coo)."""
-    def _shown(self) -> str:
-        """Return what ``repr`` shows for a sparse tensor."""
     def requires_grad_(self, requires_grad: builtins.bool = True) -> Self:
         """Switch recording of a leaf on or off, and return it."""
     @property
@@ -1671,6 +1647,30 @@ class TensorMethods:
         self, sparse_dim: builtins.int | None = None, *, layout: Any = None
     ) -> Tensor:
         """Return a sparse tensor with the nonzero entries."""
+    def to_dense(
+        self, dtype: DtypeLike = None, *, masked_grad: builtins.bool | None = None
+    ) -> Tensor:
+        """Return the tensor as a dense one; itself if it is dense already."""
+    def coalesce(self) -> Tensor:
+        """Return a sparse tensor that stores each row once, in ascending order."""
+    def is_coalesced(self) -> builtins.bool:
+        """Return True for a sparse tensor that stores each row once."""
+    def _indices(self) -> Tensor:
+        """Return the numbers of the rows, ``[1, n]``."""
+    def _values(self) -> Tensor:
+        """Return the rows, ``[n, ...]``; they share the memory."""
+    def indices(self) -> Tensor:
+        """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
+    def values(self) -> Tensor:
+        """Return the rows of a coalesced tensor, ``[n, ...]``."""
+    def _nnz(self) -> builtins.int:
+        """Return the number of stored rows."""
+    def sparse_dim(self) -> builtins.int:
+        """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor."""
+    def dense_dim(self) -> builtins.int:
+        """Return the number of dimensions of a row, or of a dense tensor."""
+    def _shown(self) -> str:
+        """Return what ``repr`` shows for a sparse tensor."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, NamedTuple
 
 from tinynet import errors
 from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
 from tinynet.core.trace import Scope
+from tinynet.dtypes import Array
 
 KEPT = 8  # a version stores this number of changes, and only counts older ones
+REPLACEMENT = 2.0**-30  # a replaced array's part of ``Version.n``
 
 
 class Writer(str):
@@ -43,17 +46,23 @@ class Change(NamedTuple):
 
 
 class Version:
-    """Counts the writes to a storage and stores the last few."""
+    """Counts the writes to a storage and stores the last few.
 
-    __slots__ = ("n", "reshaped", "writes")
-    n: int
+    Attributes:
+        n: the writes, and a small fraction for each array that ``x.data = y`` replaced, so that the
+            one comparison of the fast path detects both.
+    """
+
+    __slots__ = ("n", "replaced", "reshaped", "writes")
+    n: float
+    replaced: list[tuple[weakref.ref[Array], Array]]  # unset until an array is replaced
     reshaped: list[Any]  # unset until a base is reshaped in place, see views.View.steps
     writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:
         """Count a completed write."""
         n = self.n = self.n + 1
-        if n == 1:
+        if n < 2:
             self.writes = [(site, what, n, producer, mode.scope)]
             return
         writes = self.writes
@@ -61,9 +70,30 @@ class Version:
             del writes[:KEPT]
         writes.append((site, what, n, producer, mode.scope))
 
-    def since(self, version: int) -> list[Change]:
+    @property
+    def count(self) -> int:
+        """The number of writes."""
+        return int(self.n)
+
+    def since(self, version: float) -> list[Change]:
         """Return the stored changes after ``version``, oldest first."""
-        return [Change(*w) for w in self.writes[-KEPT:] if w[2] > version] if self.n else []
+        if not self.count:
+            return []
+        changes = [Change(*w) for w in self.writes[-KEPT:]]
+        changes = [change._replace(version=int(change.version)) for change in changes]
+        return [change for change in changes if change.version > int(version)]
+
+    def replace(self, array: Array, by: Array) -> None:
+        """Note that a tensor has another array: what saved the tensor reads that one."""
+        known = getattr(self, "replaced", [])
+        moved = [(old, by if new is array else new) for old, new in known if old() is not None]
+        self.replaced = [*moved, (weakref.ref(array), by)]
+        self.n += REPLACEMENT
+
+    def current(self, array: Array) -> Array:
+        """Return the array that replaced this one, or this one."""
+        replaced = getattr(self, "replaced", ())
+        return next((new for old, new in replaced if old() is array), array)
 
 
 def new_version() -> Version:
@@ -79,7 +109,7 @@ class Untracked(Version):
     __slots__ = ()
 
     @property
-    def n(self) -> int:  # type: ignore[override]
+    def n(self) -> float:  # type: ignore[override]
         """Raise an error: only saving a value reads the number."""
         raise RuntimeError(errors.INFERENCE_SAVED)
 
@@ -87,7 +117,7 @@ class Untracked(Version):
         """Do nothing in inference mode; raise an error outside it."""
         refuse_inference(self)
 
-    def since(self, version: int) -> list[Change]:
+    def since(self, version: float) -> list[Change]:
         """Return no changes: none are stored."""
         return []
 

@@ -127,6 +127,7 @@ def _transposed(edge: Edge | None) -> Edge | None:
     return None if edge is None else (TBackward0(edge), 0)
 
 
+linear_map.of_views = affine_map.of_views = frozenset({"weight"})
 linear_map.arranged = lambda edges: (edges[0], _transposed(edges[1]))
 affine_map.arranged = lambda edges: (edges[2], edges[0], _transposed(edges[1]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -63,11 +64,21 @@ def _source(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         for name, value in named:
             return Size(value) if name == "size" else value
     first: Any = args[0] if len(args) == 1 else None
-    if isinstance(first, (Sequence, np.ndarray, Tensor)):
+    if isinstance(first, (Sequence, Tensor)) or (isinstance(first, np.ndarray) and first.ndim):
         return first
-    if not all(isinstance(n, int) for n in args):
-        raise TypeError(f"new(): data must be a sequence or sizes (got {type(args[0]).__name__})")
-    return Size(args or (0,))
+    lengths: list[Any] = [_length(n) for n in args]
+    if None in lengths:
+        wrong = type(args[lengths.index(None)]).__name__
+        raise TypeError(f"new(): data must be a sequence or sizes (got {wrong})")
+    return Size(lengths or (0,))
+
+
+def _length(n: Any) -> int | None:
+    """Return an integer of Python, numpy or a tensor as one of Python; None for anything else."""
+    try:
+        return None if isinstance(n, bool) else index(n)
+    except TypeError:
+        return None
 
 
 def _array(source: Any, dtype: np.dtype[Any]) -> Array:

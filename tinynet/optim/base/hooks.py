@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -101,10 +101,29 @@ def has_step_hooks(optimizer: Any) -> bool:
     return bool(own or everywhere[0] or everywhere[1])
 
 
+def _group_tensors_by_device_and_dtype(
+    tensorlistlist: Sequence[Sequence[Any]], with_indices: bool = False
+) -> dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]]:
+    """Return the tensors by device and dtype of those in the first list.
+
+    Args:
+        tensorlistlist: lists of one length; those after the first may be empty.
+        with_indices: return the indices of the tensors, too.
+    """
+    groups: dict[tuple[Any, Any], tuple[list[list[Any]], list[int]]] = {}
+    for i, t in enumerate(tensorlistlist[0]):
+        fresh: tuple[list[list[Any]], list[int]] = ([[] for _ in tensorlistlist], [])
+        lists, indices = groups.setdefault((t.device, t.dtype), fresh)
+        for found, given in zip(lists, tensorlistlist, strict=True):
+            found += given[i : i + 1]
+        indices += [i] * with_indices
+    return groups
+
+
 class Hooked:
     """The hooks of an optimizer, by PyTorch's names: programs read and set these attributes.
 
-    An optimizer whose constructor does not call that of its base class has no hooks, and steps all
+    An optimizer whose constructor does not call its base class's has no hooks, and steps all
     the same.
     """
 
@@ -167,3 +186,4 @@ class Hooked:
         """Do nothing: there is no GPU. Programs with a copy of PyTorch's steps call it."""
 
     profile_hook_step = staticmethod(hooked)
+    _group_tensors_by_device_and_dtype = staticmethod(_group_tensors_by_device_and_dtype)

@@ -318,9 +318,9 @@ def is_causal_mask(mask: Optional, is_causal: bool | None, x: Tensor, batch_firs
     return mask.shape == wanted.shape and bool((mask == wanted).all())
 
 
-def copies(module: Module, count: int) -> ModuleList:
+def _get_clones(module: Module, N: int) -> ModuleList:  # PyTorch's names
     """Return a list of copies of a module."""
-    return ModuleList([copy.deepcopy(module) for _ in range(count)])
+    return ModuleList([copy.deepcopy(module) for _ in range(N)])
 
 
 class TransformerEncoder(Module):
@@ -362,7 +362,7 @@ class TransformerEncoder(Module):
         mask_check: bool = True,
     ):
         super().__init__()
-        self.layers = copies(encoder_layer, num_layers)
+        self.layers = _get_clones(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
@@ -426,7 +426,7 @@ class TransformerDecoder(Module):
 
     def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None):
         super().__init__()
-        self.layers = copies(decoder_layer, num_layers)
+        self.layers = _get_clones(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 

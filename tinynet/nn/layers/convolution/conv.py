@@ -254,6 +254,39 @@ class Conv3d(_Convolution):
 class _ConvTransposeNd(_ConvNd):
     """The class that transposed convolutions are instances of, as PyTorch's are."""
 
+    def _output_padding(
+        self,
+        input: Tensor,
+        output_size: list[int] | None,
+        stride: Sequence[int],
+        padding: Sequence[int],
+        kernel_size: Sequence[int],
+        num_spatial_dims: int,
+        dilation: Sequence[int] | None = None,
+    ) -> list[int]:
+        """Return the ``output_padding`` that yields a size. Layers of other libraries call it."""
+        rank = num_spatial_dims
+        if output_size is None:
+            return list(per_dim(self.output_padding, rank))
+        others = input.ndim - rank
+        wanted = output_size[others:] if len(output_size) == input.ndim else output_size
+        if len(wanted) != rank:
+            raise ValueError(
+                f"ConvTranspose{rank}D: for {input.ndim}D input, output_size must have "
+                f"{rank} or {input.ndim} elements (got {len(wanted)})"
+            )
+        names = ("kernel_size", "stride", "padding", "dilation")
+        given = zip(names, (kernel_size, stride, padding, dilation or 1), strict=True)
+        options = [lengths("conv_transpose", name, n, rank, rank) for name, n in given]
+        least = [*Geometry(*options, input.shape[others:]).least]
+        most = [n + s - 1 for n, s in zip(least, options[1], strict=True)]
+        if any(not a <= n <= b for n, a, b in zip(wanted, least, most, strict=True)):
+            raise ValueError(
+                f"requested an output size of {wanted}, but valid sizes range from {least} to "
+                f"{most} (for an input of {input.shape[2:]})"
+            )
+        return [n - a for n, a in zip(wanted, least, strict=True)]
+
 
 class _ConvTranspose(_ConvTransposeNd):
     """Base class of transposed convolutions.
@@ -318,33 +351,11 @@ class _ConvTranspose(_ConvTransposeNd):
             ValueError: the size is impossible.
         """
         spread: Any = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
-        extra = self.output_padding
-        if output_size is not None:
-            extra = self._missing(input, list(output_size))
+        wanted = output_size if output_size is None else list(output_size)
+        given: Any = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
+        extra: Any = self._output_padding(input, wanted, *given)
         options = self.stride, self.padding, extra, self.groups, self.dilation
         return spread(input, self.weight, self.bias, *options)
-
-    def _missing(self, input: Tensor, wanted: list[int]) -> tuple[int, ...]:
-        """Return the ``output_padding`` that yields the requested size."""
-        others = input.ndim - self.rank
-        if len(wanted) == input.ndim:
-            wanted = wanted[others:]
-        if len(wanted) != self.rank:
-            raise ValueError(
-                f"ConvTranspose{self.rank}D: for {input.ndim}D input, output_size must have "
-                f"{self.rank} or {input.ndim} elements (got {len(wanted)})"
-            )
-        names = ("kernel_size", "stride", "padding", "dilation")
-        given = ((name, getattr(self, name)) for name in names)
-        options = [lengths("conv_transpose", name, n, self.rank, self.rank) for name, n in given]
-        least = [*Geometry(*options, input.shape[others:]).least]
-        most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-        if any(not a <= n <= b for n, a, b in zip(wanted, least, most, strict=True)):
-            raise ValueError(
-                f"requested an output size of {wanted}, but valid sizes range from {least} to "
-                f"{most} (for an input of {input.shape[2:]})"
-            )
-        return tuple(n - a for n, a in zip(wanted, least, strict=True))
 
 
 class ConvTranspose1d(_ConvTranspose):

@@ -30,7 +30,8 @@ from tinynet.nn.functional.geometry import Geometry, windows_inside
 Ints = tuple[int, ...]
 RESULTS = 96  # of a product
 _SMALL = 1_000_000  # multiply-adds up to which OpenBLAS copies no operand
-_DEEP = 128  # elements of channels and rows of the kernel from which no column is copied
+_DEEP = 64  # elements of channels and rows of the kernel from which no column is copied
+_WIDE = 32  # results in rows that are long enough for a product of their own
 _LEAST = 1 << 21  # multiply-adds that are worth the calls
 _LARGE = 1 << 22  # multiply-adds of an image that is worth the calls of its own
 _TOGETHER = 1 << 15  # results of products that are added while they are in the cache
@@ -93,7 +94,8 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Geometry, tu
     pairs = zip(given, _NEUTRAL, strict=True)
     walk = Geometry(*[tuple([f[a] if a >= 0 else neutral for a in axes]) for f, neutral in pairs])
     (kernel, _, columns), (step, step_up, step_on), _, (spacing, *_), (out, high, wide) = walk
-    summed = not turned and kernel * channels // groups >= _DEEP
+    deep = _DEEP if wide < _WIDE else 2 * _DEEP
+    summed = not turned and kernel * channels // groups >= deep
     residues_on, width = (step_on, -(-(walk.reach[2] + 1) // step_on)) if summed else (1, wide)
     columns = 1 if summed else columns
     residues, reach = step if turned else spacing, spacing * (kernel - 1)
@@ -112,7 +114,7 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Geometry, tu
         each //= walk.kernel[1] * (walk.kernel[2] if summed else 1)
         few = 32 * each <= _SMALL
         results = -(-min(_SMALL // each if few else 128, 128 if summed else 512) // max(1, wide))
-        if few and wide >= 32 and work >= _LARGE:
+        if few and wide >= _WIDE and work >= _LARGE:
             results = 1  # an image is written by its products
     room = max(1, min(BLOCK // max(1, row * residues * rows), min(results, 128)))
     pieces = min(segments, room)
@@ -136,7 +138,7 @@ def pays(x: Array, outputs: int, walk: Geometry, groups: int, turned: bool = Fal
     """
     channels, places, longest = x.shape[1] // groups, walk.out, max(walk.kernel)
     longer = longest >= 5 and len(places) < 3
-    if outputs == 1 or longest < 3 or (max(walk.stride) > 1 and not longer):
+    if outputs == 1 or longest < 2 or (max(walk.stride) > 1 and not longer):
         return False
     each = outputs * channels * math.prod(walk.kernel)
     if turned:
@@ -145,7 +147,8 @@ def pays(x: Array, outputs: int, walk: Geometry, groups: int, turned: bool = Fal
         large = each * results >= _LEAST
         return large and len(places) > 1 and inner >= 16 and each <= results << 10
     if len(places) == 1:
-        return longer and max(walk.stride) == groups == 1 and each <= len(x) * places[0] << 6
+        plain = longer and max(walk.stride) == groups == 1 and each >= 2 * _DEEP * outputs
+        return plain and each <= len(x) * places[0] << 6
     results = math.prod(places)
     if results < 16 or each * results * len(x) < _LEAST:
         return False

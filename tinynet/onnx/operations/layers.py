@@ -251,7 +251,7 @@ def _ends(options: Any, size: Sequence[Any], out: Sequence[Any]) -> list[int]:
     """Return the elements after each dimension that the windows reach with ceil_mode, or fewer."""
     if not options.ceil_mode:
         return [*options.padding]
-    walk = Geometry(*options[:4], tuple(map(fixed, out)))
+    walk = Geometry(*[*options[:4], tuple(map(fixed, out))])
     return [*map(max, walk.after(tuple(map(fixed, size))), options.padding)]
 
 

@@ -165,7 +165,7 @@ def _volumes(x: Array, axes: Ints) -> Array:
 def _framed(x: Array, plan: Plan) -> Array:
     """Return volumes with zeros around them, from the first window to the end of the last."""
     padding, sizes = plan.walk.padding, zip(x.shape[2:], plan.walk.padding, plan.frame, strict=True)
-    used = [slice(max(-p, 0), max(min(n, m - p), max(-p, 0))) for n, p, m in sizes]
+    used: Any = [slice(max(-p, 0), max(min(n, m - p), max(-p, 0))) for n, p, m in sizes]
     x = x[(..., *used)]
     if x.shape[2:] == plan.frame and not plan.batch_last:
         return x
@@ -173,7 +173,7 @@ def _framed(x: Array, plan: Plan) -> Array:
         frame = np.moveaxis(np.zeros((x.shape[1], *plan.frame, len(x)), x.dtype), -1, 0)
     else:
         frame = np.zeros((*x.shape[:2], *plan.frame), x.dtype)
-    places = [slice(s.start + p, s.stop + p) for s, p in zip(used, padding, strict=True)]
+    places: Any = [slice(s.start + p, s.stop + p) for s, p in zip(used, padding, strict=True)]
     frame[(..., *places)] = x
     return frame
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -130,5 +131,6 @@ def correlated(x: Array, y: Array, walk: Geometry) -> Array:
         for place in itertools.product(*map(range, walk.kernel)):
             at = sum(k * d * step for k, d, step in zip(place, walk.dilation, steps, strict=True))
             run = images[:, at : at + length]
-            total[(slice(None), *place)] += np.vecdot(run, slopes[:, :length])
+            element: Any = (slice(None), *place)
+            total[element] += np.vecdot(run, slopes[:, :length])
     return total.reshape(channels, 1, *walk.kernel)

@@ -278,7 +278,7 @@ class _ConvTransposeNd(_ConvNd):
         names = ("kernel_size", "stride", "padding", "dilation")
         given = zip(names, (kernel_size, stride, padding, dilation or 1), strict=True)
         options = [lengths("conv_transpose", name, n, rank, rank) for name, n in given]
-        least = [*Geometry(*options, input.shape[others:]).least]
+        least = [*Geometry(*[*options, input.shape[others:]]).least]
         most = [n + s - 1 for n, s in zip(least, options[1], strict=True)]
         if any(not a <= n <= b for n, a, b in zip(wanted, least, most, strict=True)):
             raise ValueError(

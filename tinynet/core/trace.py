@@ -233,7 +233,7 @@ def repeated(function: F) -> F:
 
 
 class Repeating:
-    """Base class of objects that only repeated functions read and change: no guard looks at them."""
+    """Base class of what only repeated functions read and change: guards do not look at it."""
 
 
 Callback = Callable[..., None]

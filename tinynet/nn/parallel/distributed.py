@@ -192,13 +192,14 @@ class DistributedDataParallel(Module):
     @repeated
     def _before_forward(self, is_captured: bool, *buffers: Tensor) -> None:
         reduces, source = self._reduces(), 0
+        copies = self.require_forward_param_sync and bool(buffers)
         if self.joined is not None:
             rebuilds = reduces and self.reducer.will_rebuild()
-            self.joined.exchange(Status(1, reduces, rebuilds, self.will_sync_module_buffers()))
+            self.joined.exchange(Status(1, reduces, rebuilds, copies))
             source = self.joined.last[-1]
         if reduces:
             self.reducer.before_forward(self.joined is None, is_captured)
-        if self.will_sync_module_buffers():
+        if copies:
             broadcast_coalesced(list(buffers), self.process_group, source)
 
     @repeated

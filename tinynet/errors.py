@@ -302,7 +302,7 @@ def not_floating() -> RuntimeError:
 
 
 def grad_shape(index: int, grad: Sequence[int], output: Sequence[int]) -> RuntimeError:
-    """Return the error for a gradient whose shape differs from that of its output."""
+    """Return the error for a gradient whose shape differs from its output's."""
     return RuntimeError(
         f"Mismatch in shape: grad_output[{index}] has a shape of tinynet.Size({list(grad)}) and "
         f"output[{index}] has a shape of tinynet.Size({list(output)})."

@@ -252,7 +252,7 @@ def sparse_coo_tensor(
         indices: ``[dimensions, entries]``.
         values: ``[entries]``; values with the same indices are added.
         size: the shape; by default the smallest that fits.
-        dtype: by default that of the values.
+        dtype: by default the values'.
         device: only the CPU.
         requires_grad: record operations on the values.
         is_coalesced, check_invariants: ignored: indices are always checked.
@@ -404,7 +404,7 @@ def to_dense(self: Tensor, dtype: DtypeLike = None, *, masked_grad: bool | None 
     """Return the tensor as a dense one; itself if it is dense already.
 
     Args:
-        dtype: the dtype of the result; that of the tensor by default.
+        dtype: the dtype of the result; by default the tensor's.
         masked_grad: without effect.
 
     Example:

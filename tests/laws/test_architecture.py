@@ -168,7 +168,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 600, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        8_140,
+        8_146,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
         " method of a tensor; results in PyTorch's order of memory; the texts of errors",

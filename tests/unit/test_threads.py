@@ -149,12 +149,13 @@ def test_views_and_other_dtypes_have_the_same_products(pool):
         assert one.dtype == (a @ b).dtype and one.flags.c_contiguous
 
 
-FEW_ROWS = {  # what is computed in blocks: the shapes of a product, and which side is transposed
+BLOCKS = {  # what is computed in blocks: the shapes of a product, and which side is transposed
     "_by_columns": [
         *[(2, 768, 1030, "b"), (4, 128, 384, "b"), (16, 300, 301, "b"), (32, 256, 100, "b")],
     ],
     "_by_rows": [(1030, 2, 768, "a"), (300, 16, 301, "a"), (100, 32, 700, "a")],
     "_by_sums": [(2, 1030, 768, ""), (16, 300, 301, ""), (24, 700, 100, "")],
+    "_by_panels": [(1030, 100, 130, "b"), (1024, 64, 100, ""), (300, 128, 129, "")],
     "_outer": [(1030, 1, 768, "a"), (700, 1, 600, "")],
     "_transposed": [(64, 2048, 128, "b"), (33, 1024, 40, "b")],
 }
@@ -162,9 +163,9 @@ FEW_ROWS = {  # what is computed in blocks: the shapes of a product, and which s
 
 @pytest.mark.parametrize(
     ("form", "rows", "inner", "columns", "transposed"),
-    [(form, *shape) for form, shapes in FEW_ROWS.items() for shape in shapes],
+    [(form, *shape) for form, shapes in BLOCKS.items() for shape in shapes],
 )
-def test_products_of_few_rows(form, rows, inner, columns, transposed, monkeypatch):
+def test_products_in_blocks(form, rows, inner, columns, transposed, monkeypatch):
     draw, called = np.random.default_rng(0), []
     a, b = (draw.standard_normal(shape, np.float32) for shape in ((rows, inner), (inner, columns)))
     a = np.asfortranarray(a) if transposed == "a" else a
@@ -345,12 +346,13 @@ def test_set_num_threads_is_for_kernels_too():
     tn.set_num_threads(before)
 
 
-@pytest.mark.parametrize("size", [0, 1, 5, 4099])
-def test_aligned_memory(size):
-    for made in (memory.aligned(size) for _ in range(20)):
-        assert made.shape == (size,) and made.dtype == np.float32 and made.flags.writeable
+@pytest.mark.parametrize("shape", [(0,), (1,), (5,), (4099,), (), (3, 1, 7)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_aligned_memory(shape, dtype):
+    for made in (memory.aligned(shape, dtype) for _ in range(20)):
+        assert made.shape == shape and made.dtype == dtype and made.flags.writeable
         assert made.ctypes.data % memory.LINE == 0
-        made[:] = 1
+        made[...] = 1
 
 
 def test_the_settings_of_the_environment_are_left_alone(monkeypatch):

@@ -10,7 +10,7 @@ class autocast(deprecated.Autocast):  # noqa: N801  # PyTorch's name
     """``tn.autocast("cpu")``.
 
     Args:
-        enabled, dtype, cache_enabled: those of ``tn.autocast``.
+        enabled, dtype, cache_enabled: see ``tn.autocast``.
 
     Example:
         >>> import pytest

@@ -17,7 +17,7 @@ def warn_deprecated(device: str, name: str, arguments: str) -> None:
     Args:
         device: the device.
         name: the name, which ``torch.amp`` has, too.
-        arguments: those of the name in ``torch.amp``.
+        arguments: of the name in ``torch.amp``.
     """
     warnings.warn(
         f"`torch.{device}.amp.{name}(args...)` is deprecated. "
@@ -31,7 +31,7 @@ class Autocast(autocast_mode.autocast):
     """``tn.autocast`` for the device of a subclass.
 
     Args:
-        enabled, dtype, cache_enabled: those of ``tn.autocast``.
+        enabled, dtype, cache_enabled: see ``tn.autocast``.
     """
 
     DEVICE: str

@@ -102,7 +102,7 @@ def _cast(value: Any, kind: np.dtype[Any]) -> Any:
 
 
 def _is_cacheable(t: Tensor, kind: np.dtype[Any]) -> bool:
-    """Return whether to cache the cast of a tensor for the whole region: that of a parameter."""
+    """Return whether to cache the cast of a tensor for the whole region: a parameter's."""
     lowers = kind != SINGLE and t._array.dtype == SINGLE
     leaf = t._edge is None and t._view is None and t._requires_grad is True
     return lowers and leaf and state.cache_enabled and state.nesting > 0 and bool(mode.grad)

@@ -50,7 +50,7 @@ def fresh(tensors: Tensors, create_graph: bool, requires_grad: bool = True) -> T
 
 
 def vector(v: Any, like: Tensors, several: bool, function: str, create_graph: bool) -> Tensors:
-    """Return ``v`` as a tuple; its sizes must be those of ``like``."""
+    """Return ``v`` as a tuple; its sizes must equal those of ``like``."""
     _, found = as_tuple(v, "v", function)
     found = fresh(found, create_graph, requires_grad=False)
     if len(found) != len(like):

@@ -89,7 +89,7 @@ def gradcheck(
         nondet_tol: the largest allowed difference between two backward passes.
         check_undefined_grad: also check that missing gradients of outputs count as zeros.
         check_grad_dtypes: accepted: gradients always get the dtype of their inputs.
-        check_batched_grad: also compare gradients of a batch in one pass with those of a loop.
+        check_batched_grad: also compare gradients of a batch in one pass with a loop's.
         check_batched_forward_grad, check_forward_ad: must be False: there is no forward mode.
         check_backward_ad: must be True.
         fast_mode: compare one random projection of each Jacobian instead of all of it.
@@ -241,7 +241,7 @@ def _check_linear(problem: Problem) -> None:
 
 
 def _check_batched(problem: Problem, settings: Settings) -> None:
-    """Check that one pass for a batch of gradients computes those of one pass for each."""
+    """Check that one pass for a batch of gradients computes the same as one pass for each."""
     random = np.random.default_rng(0)
     for output in problem.outputs:
         drawn = random.standard_normal((2, *output._array.shape)).astype(output._array.dtype)

@@ -50,7 +50,7 @@ def handle_torch_function(
 
     Args:
         public_api: the function that was called.
-        relevant_args: those of its arguments that may have a ``__torch_function__``.
+        relevant_args: its arguments that may have a ``__torch_function__``.
         args, kwargs: all of its arguments.
 
     Raises:

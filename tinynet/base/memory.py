@@ -8,6 +8,7 @@ took up to a quarter of the time of a step.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import sys
 from typing import Any
@@ -20,15 +21,16 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # names of mallopt's parameters, in m
 LINE = 64  # bytes in a line of the cache
 
 
-def aligned(size: int) -> np.ndarray[Any, np.dtype[Any]]:
-    """Return new memory for float32 numbers that begins where a line of the cache does.
+def aligned(shape: int | tuple[int, ...], dtype: Any = np.float32) -> np.ndarray[Any, Any]:
+    """Return a new array whose memory begins where a line of the cache does.
 
     numpy's begins at any multiple of 16 bytes. Registers as long as a line are then filled from two
     lines each, and kernels that read a matrix once take up to 1.5 times as long.
     """
-    memory: Any = np.empty(4 * size + LINE, np.uint8)
+    size = math.prod(shape) if isinstance(shape, tuple) else shape
+    memory: Any = np.empty(np.dtype(dtype).itemsize * size + LINE, np.uint8)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    return np.ndarray(size, np.float32, memory, -start % LINE)
+    return np.ndarray(shape, dtype, memory, -start % LINE)
 
 
 def keep_freed() -> bool:

@@ -42,7 +42,7 @@ def display(port: int | None = None, height: int | None = None) -> None:
     """Display a running TensorBoard.
 
     Args:
-        port: its port; by default that of the TensorBoard started last.
+        port: its port; by default the one of the TensorBoard started last.
         height: the height of the frame in pixels; 800 by default.
 
     Raises:

@@ -92,7 +92,7 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         """Write the graph of a model: runs one forward pass; every operation becomes a node.
 
         The forward pass runs in evaluation mode under `no_grad`; model, inputs and random
-        generators are restored exactly. The first graph of a writer is that of the run; further
+        generators are restored exactly. The first graph of a writer is the run's; further
         ones (such as the discriminator of a GAN) can be selected by tag, the name of the model's
         class. A RuntimeError is printed before it is raised.
 

@@ -1,4 +1,4 @@
-"""Compiled functions that go on where those of an earlier process stopped, to the bit.
+"""Compiled functions that go on where an earlier process stopped, to the bit.
 
 Native code rounds otherwise than numpy. So a call that would have run natively, had the process not
 ended, must do so in the next one, too. There, no program exists yet: the call is captured, what
@@ -30,7 +30,7 @@ class Past(NamedTuple):
         captured: those before the first replay.
         replays: those that a program ran, or could have run, by numpy or natively.
         native_from: the number of the first native replay; None: none was.
-        backend: that of the program; empty: there was none yet.
+        backend: the program's; empty: there was none yet.
     """
 
     captured: int = 0
@@ -67,7 +67,7 @@ class Continued(Compiled):
     Args:
         function: the function.
         roots: the objects that it changes, besides its arguments.
-        options: those of ``Compiled``.
+        options: of ``Compiled``.
     """
 
     def __init__(self, function: Any, roots: Sequence[Any], **options: Any):

@@ -56,7 +56,7 @@ class Entry:
         backend: what runs it: ``NUMPY``, ``NATIVE`` or ``MEASURED``.
         schedule: when it is verified.
         is_exact: its results are eager's to the bit.
-        recognize: does it for all arguments, if they are like those of the capture.
+        recognize: does it for all arguments, if they are like the capture's.
         backwards: backward passes from outputs that meet, each as a program and its function.
         captured: what it was made from.
         conditions: its guards.

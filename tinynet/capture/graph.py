@@ -342,7 +342,7 @@ def _parameters(optimizer: Optimizer) -> Iterator[Tensor]:
 
 
 def _tensors(args: Any) -> Iterator[Tensor]:
-    """Yield the tensors among arguments, and those of optimizers."""
+    """Yield the tensors among arguments, and the tensors of optimizers."""
     for leaf in leaves(args):
         if isinstance(leaf, Tensor):
             yield leaf

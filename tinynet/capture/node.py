@@ -46,7 +46,7 @@ class Passes:
 
     Args:
         functions: for each set of outputs that get a gradient, the function that maps the saved
-            values and these gradients to those of the edges, and the saved values that it uses.
+            values and these gradients to the edges' gradients, and the saved values that it uses.
         frees: for each output, the outputs that cannot be differentiated after it was.
         places: for each saved value, the tensors (by number) that its memory belongs to.
         again: returns the gradients with a graph.
@@ -71,7 +71,7 @@ class CompiledOutputBackward(Node):
 
     Args:
         function: the node of all of them.
-        number: that of the output.
+        number: the output's.
     """
 
     __slots__ = ()
@@ -154,7 +154,7 @@ class CompiledFunctionBackward(Node):
         return results
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
-        """Compute all gradients with a graph, that of an eager call."""
+        """Compute all gradients with the graph of an eager call."""
         call = self.call
         arrays = [None if x is None else np.asarray(x._array) for x in g]
         expected = self.backward(arrays, freed, wanted)

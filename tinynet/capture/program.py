@@ -44,11 +44,11 @@ class Value:
 
     Attributes:
         number: its place in the order of definition.
-        shape, dtype: those of the array; None for other objects.
+        shape, dtype: the array's; None for other objects.
         size, nbytes: the number of its elements, and of their bytes.
         contiguous: the elements lie in the order of the dimensions, without gaps.
         expanded: several elements share a place in memory.
-        memory: identifies the memory; a view has that of its base.
+        memory: identifies the memory; a view has its base's.
         whole: it is contiguous and owns its memory.
     """
 
@@ -104,7 +104,7 @@ class Call:
         op: the operation, if the function is its kernel.
         tensor: the function returns tensors where the program expects arrays.
         site: the user's line.
-        scope: the modules that were running; those of the forward pass, in a backward pass.
+        scope: the modules that were running (in a backward pass: in the forward pass).
         node: in a backward pass, the name of the node that is visited.
         members: the calls that it replaces, if it is a call of a native function.
     """

@@ -79,7 +79,7 @@ class Rerun:
         Args:
             group: the outputs.
             given: the tensors that were passed.
-            position: that of the default generator before the call.
+            position: where the default generator was before the call.
             g: the gradients of the outputs.
             edges: where the gradients go.
             expected: the gradients that the program computes.

@@ -23,7 +23,7 @@ HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the start of a file's hash in its 
 def get_dir() -> str:
     """Return the folder of downloaded files.
 
-    It is that of ``set_dir``, else ``hub`` in ``$TORCH_HOME``, else in ``~/.cache/torch``.
+    It is the folder of ``set_dir``, else ``hub`` in ``$TORCH_HOME``, else in ``~/.cache/torch``.
 
     Example:
         >>> from tinynet.compat import hub

@@ -141,7 +141,7 @@ class CustomOpDef:
         return self._function.apply(*given.args, *given.kwargs.values())
 
     def register_kernel(self, device_types: Any, fn: Any = None, /) -> Any:
-        """Set the function for devices; that of the CPU is used. Also a decorator."""
+        """Set the function for devices; the CPU's is used. Also a decorator."""
         if fn is None:
             return lambda given: self.register_kernel(device_types, given)
         if device_types is None or "cpu" in device_types:

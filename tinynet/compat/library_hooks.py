@@ -51,7 +51,7 @@ def _adapt_matplotlib(cbook: Any) -> None:
 
 
 def _adapt_einops(backends: Any) -> None:
-    """Give einops a backend like that of PyTorch."""
+    """Give einops a backend like PyTorch's."""
 
     class TinynetBackend(backends.TorchBackend):
         framework_name = "tinynet"

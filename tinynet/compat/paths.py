@@ -175,7 +175,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.replicate": "compat.distributed",
     "torch.nn.parallel.scatter_gather": "compat.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
-    "torch.optim.optimizer": "optim.optimizer compat.optimizer_helpers",
+    "torch.optim.optimizer": "optim.optimizer compat.internals",
     "torch.nn.utils.fusion": "compat.fusion",
     "torch.overrides": "autograd.overrides compat.fx.function_modes",
     "torch.nn.utils.init": "nn.utils.skip_init",

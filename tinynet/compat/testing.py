@@ -204,7 +204,7 @@ def assert_close(
     Args:
         actual, expected: tensors, numpy arrays, numbers, None, or sequences and mappings of them.
         allow_subclasses: accept different classes if one is a subclass of the other.
-        rtol, atol: the tolerances, both or neither; by default those of the dtype: 1e-3 and 1e-5
+        rtol, atol: the tolerances, both or neither; by default the dtype's: 1e-3 and 1e-5
             for float16, 1.3e-6 and 1e-5 for float32, 1e-7 for both for float64, 0 for integers.
         equal_nan: treat NaNs as equal.
         check_device, check_layout: accepted for compatibility; there is one device.
@@ -302,7 +302,7 @@ def make_tensor(
         memory_format: accepted for compatibility.
 
     Raises:
-        ValueError: the range is empty or exceeds that of the dtype, or arguments exclude each
+        ValueError: the range is empty or exceeds the dtype's, or arguments exclude each
             other.
 
     Example:

@@ -232,6 +232,10 @@ def repeated(function: F) -> F:
     return marks.add(function, asking)  # type: ignore[no-any-return]
 
 
+class Repeating:
+    """Base class of what only repeated functions read and change: guards do not look at it."""
+
+
 Callback = Callable[..., None]
 
 

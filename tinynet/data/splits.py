@@ -11,7 +11,7 @@ from tinynet.data.loading.sampler import permutation
 from tinynet.random import Generator
 
 Split = tuple[list[int], list[int]]
-"""The indices of the training part, and those of the test or validation part."""
+"""The indices of the training part, and of the test or validation part."""
 
 
 def stratified_split(

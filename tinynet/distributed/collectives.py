@@ -31,7 +31,7 @@ def broadcast(
     async_op: bool = False,
     group_src: int | None = None,
 ) -> Work | None:
-    """Copy the tensor of one rank to those of all others.
+    """Copy the tensor of one rank to all other ranks.
 
     Args:
         tensor: the source on rank ``src``, and the destination elsewhere.

@@ -88,10 +88,10 @@ class Fingerprint(NamedTuple):
     """What a rank calls.
 
     Attributes:
-        number: that of the collective in its group.
+        number: the collective's in its group.
         name: the function.
         detail: other arguments that must agree, such as the operation or the root.
-        shapes, dtypes: those of the tensors that must agree.
+        shapes, dtypes: of the tensors that must agree.
         place: the file and line, and the text of that line.
     """
 

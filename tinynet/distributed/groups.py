@@ -31,8 +31,8 @@ def new_group(
 
     Args:
         ranks: ranks of the default group; by default all.
-        timeout: that of operations in the group; by default that of the default group.
-        backend: a name, see `init_process_group`; by default that of the default group.
+        timeout: for operations in the group; by default the default group's.
+        backend: a name, see `init_process_group`; by default the default group's.
         pg_options, use_local_synchronization, device_id: ignored.
         group_desc: a name for messages.
         sort_ranks: sort the ranks, which number the members from 0.

@@ -50,8 +50,8 @@ def init_process_group(
             ``mpirun`` connects the processes.
         timeout: the longest time that an operation waits for the other ranks, by default half an
             hour.
-        world_size: the number of processes; must be that of ``mpirun``, if given.
-        rank: the rank of this process; must be that of ``mpirun``, if given.
+        world_size: the number of processes; if given, the one of ``mpirun``.
+        rank: the rank of this process; if given, the one of ``mpirun``.
         store, group_name, pg_options, device_id: ignored.
 
     Raises:
@@ -138,7 +138,7 @@ def _check_launch(size: int, own: int, world_size: int, rank: int) -> None:
         )
     if rank not in (-1, own):
         raise ValueError(
-            f"The rank is {rank}, but that of MPI is {own}: leave the argument out, or use "
+            f"The rank is {rank}, but MPI says {own}: leave the argument out, or use "
             'int(os.environ["RANK"]).'
         )
 

@@ -92,7 +92,7 @@ def reduce_parts(
 
 
 def reduce(channel: Channel, flat: Array, root: int, op: ReduceOp, patience: Patience) -> None:
-    """Reduce an array over all ranks into that of rank ``root``; the others keep theirs."""
+    """Reduce an array over all ranks into the array of rank ``root``; the others keep theirs."""
     if channel.rank != root:
         channel.exchange([(root, flat)], [], patience)
         return

@@ -11,6 +11,7 @@ import numpy as np
 from tinynet.core.callsite import here, locate, warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import Repeating
 from tinynet.distributed.buffers import Output
 from tinynet.distributed.channel import TAGS, Channel, Patience
 from tinynet.distributed.constants import Backend
@@ -25,7 +26,7 @@ NOT_INITIALIZED = (
 NON_GROUP_MEMBER = -100  # what new_group returns on ranks that are not in the group
 
 
-class ProcessGroup:
+class ProcessGroup(Repeating):
     """A group of ranks, each of which is a process. `new_group` makes them.
 
     Args:
@@ -37,7 +38,7 @@ class ProcessGroup:
         number: distinguishes groups of the same ranks.
 
     Attributes:
-        key: the same on all ranks, and that of no other group.
+        key: the same on all ranks, and different for each group.
         count: the number of collectives that this rank has called.
     """
 

@@ -185,7 +185,7 @@ def reduce(
     async_op: bool = False,
     group_dst: int | None = None,
 ) -> Work | None:
-    """Reduce a tensor over all ranks, into that of one rank; the others keep theirs.
+    """Reduce a tensor over all ranks, into the tensor of one rank; the others keep theirs.
 
     Args:
         tensor: the summand of this rank, and, on ``dst``, the result.

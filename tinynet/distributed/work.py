@@ -79,7 +79,7 @@ class Work:
         raise RuntimeError("sourceRank() may only be called on work objects from recv()")
 
     def get_future(self) -> Future:
-        """Return a future whose value is that of ``result()``."""
+        """Return a future of what ``result()`` returns."""
         return Future(self, self.result)
 
     def _run(self, function: Callable[[], None]) -> None:

@@ -91,9 +91,7 @@ class HalfCauchy(Folded):
         """Infinite."""
         return full_like(self.scale, math.inf).expand(self._extended_shape())
 
-    variance: Tensor = attribute(
-        "base_dist.variance", "Infinite, like that of the Cauchy distribution."
-    )
+    variance: Tensor = attribute("base_dist.variance", "Infinite, as for the Cauchy distribution.")
 
 
 class StudentT(Distribution):

@@ -40,7 +40,7 @@ class _Dependent(Constraint):
     """A placeholder for a constraint that depends on other parameters; it checks nothing.
 
     Args:
-        is_discrete, event_dim: those of the final constraint; NotImplemented if unknown.
+        is_discrete, event_dim: the final constraint's; NotImplemented if unknown.
 
     Raises:
         NotImplementedError: reading an attribute that was not given.
@@ -89,7 +89,7 @@ class _DependentProperty(property, _Dependent):
 
     Args:
         fn: returns the constraint of an instance.
-        is_discrete, event_dim: those of the constraint; NotImplemented if unknown.
+        is_discrete, event_dim: the constraint's; NotImplemented if unknown.
 
     Raises:
         NotImplementedError: reading an attribute that was not given.

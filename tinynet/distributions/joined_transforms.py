@@ -198,7 +198,7 @@ class StackTransform(_Several):
         cache_size: as in Transform.
 
     Raises:
-        AssertionError: the number of slices in dimension ``dim`` differs from that of transforms.
+        AssertionError: dimension ``dim`` has not as many slices as there are transforms.
 
     Example:
         >>> D = tn.distributions

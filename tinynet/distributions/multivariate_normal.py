@@ -18,7 +18,7 @@ def solved(lower: Tensor, x: Tensor) -> Tensor:
 
 
 def mahalanobis(lower: Tensor, x: Tensor) -> Tensor:
-    """Return the squared Mahalanobis length of vectors x: that of ``inv(lower) @ x``.
+    """Return the squared Mahalanobis length of vectors x: the squared length of ``inv(lower) @ x``.
 
     Samples become columns, so that each triangular system is solved once for all samples.
     """

@@ -94,7 +94,7 @@ class Independent(Distribution):
 class TransformedDistribution(Distribution):
     """The distribution of ``t(x)``, where x has a base distribution.
 
-    Its density is that of x divided by ``|det dt/dx|``.
+    Its density is the density of x divided by ``|det dt/dx|``.
 
     Args:
         base_distribution: the distribution of x.

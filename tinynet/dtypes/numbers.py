@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 from typing import Any
 
@@ -25,8 +26,7 @@ def number(value: Any, kind: np.dtype[Any]) -> Any:
         if kind.kind not in "iu" or not isinstance(value, builtins.int):
             raise
     refuse_large(value)
-    info = np.iinfo(kind)
-    low, high = builtins.int(info.min), builtins.int(info.max)
+    low, high = _limits(kind)
     return kind.type((value - low) % (high - low + 1) + low)
 
 
@@ -39,6 +39,7 @@ def operand(value: Any, kind: np.dtype[Any]) -> Any:
     return builtins.float(kind.type(value)) if kind.kind == "V" else number(value, kind)
 
 
+_NUMBERS = (builtins.int, builtins.float, builtins.complex)
 _C_TYPES = {
     "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "int8": "int8_t",
     "float64": "double", "int16": "int16_t", "int32": "int", "int64": "int64_t",
@@ -84,6 +85,16 @@ def ragged(data: Any) -> ValueError:
     return ValueError(errors.with_fix(sentence, fix))
 
 
+@functools.cache  # a loop over elements asks for each
+def _limits(kind: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the least and the greatest finite number of a dtype, as Python's numbers."""
+    if is_floating(kind):
+        limit = builtins.float(extension_dtypes.finfo(kind).max)
+        return -limit, limit
+    info = np.iinfo(kind)
+    return builtins.int(info.min), builtins.int(info.max)
+
+
 def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
     """Return whether a dtype can represent a Python number, truncated for integers.
 
@@ -94,13 +105,12 @@ def fits(value: Any, kind: np.dtype[Any]) -> builtins.bool:
     if kind.kind == "c":
         part = np.empty(0, kind).real.dtype
         return fits(value.real, part) and fits(value.imag, part)
-    if is_floating(kind):
-        limit = builtins.float(extension_dtypes.finfo(kind).max)
-        return not math.isfinite(value) or -limit <= value <= limit
-    info = np.iinfo(kind)
-    wraps = kind.kind == "u" and isinstance(value, builtins.int)
-    low = -builtins.int(info.max) if wraps else builtins.int(info.min)
-    return math.isfinite(value) and low <= value <= builtins.int(info.max)
+    low, high = _limits(kind)
+    if not math.isfinite(value):
+        return is_floating(kind)
+    if kind.kind == "u" and isinstance(value, builtins.int):
+        low = -high
+    return builtins.bool(low <= value <= high)
 
 
 def representable(value: Any, kind: np.dtype[Any]) -> Any:
@@ -119,7 +129,7 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
         value = value.real
     if isinstance(value, builtins.int):
         refuse_large(value)
-    if kind.kind == "b" or not isinstance(value, builtins.int | builtins.float | builtins.complex):
+    if kind.kind == "b" or not isinstance(value, _NUMBERS):
         return value
     if not fits(value, kind):
         name = _C_TYPES[kind.name]

@@ -135,7 +135,7 @@ def result_type(operands: Iterable[Any]) -> np.dtype[Any]:
     """Return the numpy dtype of an operation on arrays and Python numbers, by PyTorch's rules.
 
     Arrays with dimensions, 0-d arrays and numbers are three groups; a later group counts only
-    where its category (bool < int < float < complex) is higher than that of the groups before it.
+    where its category (bool < int < float < complex) is higher than in the groups before it.
     """
     key = tuple(type(o) if type(o) in type_of_number else (o.dtype, o.ndim == 0) for o in operands)
     found = _promoted.get(key)

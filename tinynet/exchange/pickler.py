@@ -46,7 +46,7 @@ class Place(NamedTuple):
 
 
 class Pickler:
-    """Writes the instructions that recreate an object; those of tensors are filled in at the end.
+    """Writes the instructions that recreate an object; tensors are filled in at the end.
 
     Attributes:
         tensors: the tensors found, each once.

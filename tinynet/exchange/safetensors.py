@@ -43,7 +43,7 @@ def save_file(
 ) -> None:
     """Write tensors to a .safetensors file, replacing an existing file atomically.
 
-    The bytes equal those of ``safetensors.torch.save_file`` for equal tensors. Non-contiguous
+    The bytes are the ones that ``safetensors.torch.save_file`` writes. Non-contiguous
     tensors are written in row-major order (the package refuses them).
 
     Args:

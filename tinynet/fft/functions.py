@@ -26,7 +26,7 @@ _SOURCES = {
              "real or complex"),
     "ihfft": (from_real, False, "half of the inverse transform of real numbers", "real"),
 }  # fmt: skip
-_LENGTHS = "its length, by default that of the input: cut, or extended by zeros"
+_LENGTHS = "its length, by default the input's: cut, or extended by zeros"
 _HALVES = "the length of the result, by default 2 (n - 1) for n numbers"
 _EXAMPLES = {
     "fft": ("[1.0, 2.0, 3.0, 4.0]", "tensor([10.+0.j, -2.+2.j, -2.+0.j, -2.-2.j])"),

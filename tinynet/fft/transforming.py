@@ -137,5 +137,5 @@ def to_real(name: str, x: Any, s: Lengths, dim: Any, norm: str | None, forward: 
 
 
 def frequencies(n: int, d: float, half: bool) -> Any:
-    """Return the frequencies of a transform in cycles per unit, or those of half a spectrum."""
+    """Return the frequencies of a transform in cycles per unit, of a whole or half a spectrum."""
     return np.fft.rfftfreq(n, d) if half else np.fft.fftfreq(n, d)

@@ -1,4 +1,4 @@
-"""A level of nested differentiation: its own tensors and those of outer levels."""
+"""A level of nested differentiation: its own tensors and the tensors of outer levels."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def normalize(
         ord: the order of the norm, as for ``linalg.vector_norm``.
         dim: the dimension.
         eps: the smallest divisor.
-        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+        dtype: the dtype of the result; by default the input's, or int64 for sums and products
             of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
@@ -109,7 +109,7 @@ def logaddexp(
 
     Args:
         input, other: tensors whose shapes broadcast.
-        dtype: the dtype of the result; by default that of the input.
+        dtype: the dtype of the result; by default the input's.
         input_mask, other_mask: True for the elements that count.
 
     Raises:

@@ -109,7 +109,7 @@ def norm(
         ord: the order of the norm, as for ``linalg.vector_norm``.
         dim: the dimension or dimensions; all by default.
         keepdim: keep the reduced dimensions with length 1.
-        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+        dtype: the dtype of the result; by default the input's, or int64 for sums and products
             of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 

@@ -37,7 +37,7 @@ def filled(input: Tensor, mask: Tensor | None, identity: float) -> Tensor:
 
 
 _MASK = """\
-        dtype: the dtype of the result; by default that of the input, or int64 for sums and
+        dtype: the dtype of the result; by default the input's, or int64 for sums and
             products of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 

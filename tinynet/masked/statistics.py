@@ -26,7 +26,7 @@ def mean(
         input: a tensor.
         dim: the dimension, or several where supported; all by default.
         keepdim: keep the reduced dimensions with length 1.
-        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+        dtype: the dtype of the result; by default the input's, or int64 for sums and products
             of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
@@ -71,7 +71,7 @@ def var(
         unbiased: use a correction of 1 (the default) or 0.
         correction: subtracted from the number of elements; replaces ``unbiased``.
         keepdim: keep the reduced dimensions with length 1.
-        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+        dtype: the dtype of the result; by default the input's, or int64 for sums and products
             of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 
@@ -139,7 +139,7 @@ def median(
         input: a tensor.
         dim: the dimension to reduce.
         keepdim: keep the reduced dimension with length 1.
-        dtype: the dtype of the result; by default that of the input, or int64 for sums and products
+        dtype: the dtype of the result; by default the input's, or int64 for sums and products
             of shorter integers.
         mask: True for the elements that count; it broadcasts to the shape of ``input``.
 

@@ -20,7 +20,7 @@ def input_names(
     given: Sequence[str] | None,
     taken: Collection[str],
 ) -> list[str]:
-    """Return a name for each tensor: the given one, or that of its argument.
+    """Return a name for each tensor: the given one, or its argument's.
 
     Raises:
         TypeError: the arguments do not fit the function.

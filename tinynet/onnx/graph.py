@@ -97,8 +97,8 @@ class Graph:
             inputs: values, None for one that is left out, numbers (in the dtype of the first
                 value) or arrays.
             outputs: the number of results.
-            dtype: that of the results, by default that of the first value.
-            attributes: those of the node; None is left out.
+            dtype: the results', by default the first value's.
+            attributes: the node's; None is left out.
 
         Returns:
             The result, or a list of several.
@@ -183,7 +183,7 @@ class Graph:
         return self._lengths[n.values]
 
     def _computed(self, wanted: tuple[int, ...]) -> Ref:
-        """Compute a length from those of the dimensions that are known."""
+        """Compute a length from the dimensions that are known."""
         if wanted in self._dimensions:
             ref, axis = self._dimensions[wanted]
             made: Ref = self("Shape", ref, start=axis, end=axis + 1, dtype=np.int64)

@@ -340,7 +340,7 @@ class Optimizer(Hooked, ChecksArguments):
 
 
 def refuse_other_shape(param: Array, arrays: dict[str, Any], names: Iterable[str] = ()) -> None:
-    """Raise if the shape of a parameter no longer matches that of its state.
+    """Raise if the shape of a parameter no longer matches its state's.
 
     Args:
         param: the parameter's values.

@@ -18,7 +18,7 @@ class ZeroRedundancyOptimizer(Optimizer):
     """A wrapper that keeps the state of each parameter on one rank only.
 
     Each rank updates its own share of the parameters and then sends it to the others. Averages of
-    Adam, for example, take ``1 / n`` of the memory. The weights are those of the wrapped optimizer,
+    Adam, for example, take ``1 / n`` of the memory. The weights equal the wrapped optimizer's,
     to the bit, as long as it treats each parameter by itself.
 
     Args:
@@ -107,7 +107,7 @@ class ZeroRedundancyOptimizer(Optimizer):
             self._share_options(self.optim.param_groups, self.param_groups)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the share of this rank, then receive those of the others; see `Optimizer`."""
+        """Update the share of this rank, then receive the other ranks' shares; see `Optimizer`."""
         loss = None
         if closure is not None:
             with enable_grad():

@@ -69,7 +69,7 @@ def bartlett_window(
 ) -> Tensor:
     """Return the Bartlett window, a triangle that is 0 at the ends.
 
-    The formula is that of ``signal.windows.bartlett``; the defaults differ.
+    The formula is in ``signal.windows.bartlett``; the defaults differ.
 
     Args:
         window_length: the number of elements.
@@ -94,7 +94,7 @@ def blackman_window(
 ) -> Tensor:
     """Return the Blackman window, a sum of three cosines.
 
-    The formula is that of ``signal.windows.blackman``; the defaults differ.
+    The formula is in ``signal.windows.blackman``; the defaults differ.
 
     Args:
         window_length: the number of elements.
@@ -125,7 +125,7 @@ def hamming_window(
 ) -> Tensor:
     """Return the Hamming window, a cosine raised by a small constant.
 
-    The formula is that of ``signal.windows.hamming``; the defaults differ.
+    The formula is in ``signal.windows.hamming``; the defaults differ.
 
     Args:
         window_length: the number of elements.
@@ -150,7 +150,7 @@ def hamming_window(
 def hann_window(window_length: int, periodic: bool = True, **options: Unpack[_Options]) -> Tensor:
     """Return the Hann window, a squared sine that is 0 at the ends.
 
-    The formula is that of ``signal.windows.hann``; the defaults differ.
+    The formula is in ``signal.windows.hann``; the defaults differ.
 
     Args:
         window_length: the number of elements.
@@ -175,7 +175,7 @@ def kaiser_window(
 ) -> Tensor:
     """Return the Kaiser window, based on the modified Bessel function of order 0.
 
-    The formula is that of ``signal.windows.kaiser``; the defaults differ.
+    The formula is in ``signal.windows.kaiser``; the defaults differ.
 
     Args:
         window_length: the number of elements.

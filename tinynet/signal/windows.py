@@ -242,7 +242,7 @@ def general_hamming(
 
     Args:
         M: the number of elements.
-        alpha: the weight of the constant; that of the cosine is ``1 - alpha``.
+        alpha: the weight of the constant; the cosine has ``1 - alpha``.
         **options: ``sym=True``, symmetric or else periodic; ``dtype``, float32 or float64, the
             default dtype unless given; ``layout``; ``device``; ``requires_grad``.
 

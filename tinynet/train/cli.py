@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code.
 
     Args:
-        argv: the arguments, without the name of the program; defaults to those of the process.
+        argv: the arguments, without the name of the program; by default the process's.
     """
     if argv is not None:
         return _exit_code_of(argv)

@@ -222,7 +222,7 @@ class Reconstructions(Exhibit):
     """Validation images with the output of the model below each.
 
     If the model returns a tuple, the output is its first element, as for a VAE. Flat outputs, such
-    as those of an ``mlp``, are reshaped like the inputs.
+    as for an ``mlp``, are reshaped like the inputs.
 
     Args:
         count: the number of examples, from the start of the validation set.

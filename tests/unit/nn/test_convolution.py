@@ -11,15 +11,16 @@ from tests.tools.rounding import assert_near
 from tinynet import nn
 from tinynet.nn import functional as F
 from tinynet.nn.functional.convolution import (
+    bands,
     by_rows,
     convolution_ops,
     depthwise,
-    small_images,
 )
 from tinynet.nn.functional.convolution import (
     im2col as sliding,
 )
-from tinynet.nn.functional.convolution.im2col import Walk, columns
+from tinynet.nn.functional.convolution.im2col import columns
+from tinynet.nn.functional.geometry import Geometry
 
 
 def by_definition(x, walk):
@@ -45,7 +46,7 @@ def test_windows_are_those_of_the_definition_in_blocks_of_any_size(dims, block, 
     random = np.random.RandomState(dims)
     for _ in range(30):
         limits = (1, 4), (1, 4), (-1, 4), (1, 4), (1, 6)
-        walk = Walk(*(tuple(random.randint(*limit, dims).tolist()) for limit in limits))
+        walk = Geometry(*(tuple(random.randint(*limit, dims).tolist()) for limit in limits))
         x = random.standard_normal((random.randint(1, 5), random.randint(1, 4), *(5, 6, 3)[:dims]))
         made = np.full((x.shape[1] * np.prod(walk.kernel), len(x), np.prod(walk.out)), np.nan)
         for part, span, found in columns(x, walk, 0):
@@ -77,7 +78,7 @@ def test_both_ways_of_the_transposed_convolution_agree(stride, kernel, channels)
     random = np.random.RandomState(0)
     inner, outer = channels
     for size in (7, 40):  # short and long rows are added in different orders
-        walk = Walk((kernel, kernel), (stride, stride), (1, 1), (1, 1), (size, size))
+        walk = Geometry((kernel, kernel), (stride, stride), (1, 1), (1, 1), (size, size))
         whole = ((size - 1) * stride + kernel - 2,) * 2
         y = random.standard_normal((3, outer, size, size))
         weight, bias = (
@@ -156,11 +157,11 @@ def test_options_are_whole_numbers(option):
 # ---- forms of convolutions ----------------------------------------------------------------------
 
 BANDS = {
-    "fives": (Walk((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
-    "rest": (Walk((5, 6), (1, 1), (2, 1), (1, 1), (7, 13)), (7, 16)),
-    "same": (Walk((2, 4), (1, 1), (0, 1), (1, 1), (5, 8)), (5, 8)),
-    "short": (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
-    "apart": (Walk((3, 4), (2, 3), (1, 2), (3, 2), (6, 7)), (15, 22)),
+    "fives": (Geometry((5, 5), (1, 1), (0, 0), (1, 1), (10, 10)), (14, 14)),
+    "rest": (Geometry((5, 6), (1, 1), (2, 1), (1, 1), (7, 13)), (7, 16)),
+    "same": (Geometry((2, 4), (1, 1), (0, 1), (1, 1), (5, 8)), (5, 8)),
+    "short": (Geometry((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+    "apart": (Geometry((3, 4), (2, 3), (1, 2), (3, 2), (6, 7)), (15, 22)),
 }
 
 
@@ -169,48 +170,55 @@ BANDS = {
 def test_neighbouring_results_together_are_the_same(name, block, monkeypatch):
     walk, size = BANDS[name]
     random = np.random.RandomState(0)
-    x, y = (random.standard_normal((5, 2, *s)) for s in (size, walk.out))
+    x = random.standard_normal((5, 2, *size))
     weight, bias = random.standard_normal((4, 1, *walk.kernel)), np.arange(4.0)
     convolve = convolution_ops.convolve_biased.kernel
-    correlate = convolution_ops.correlate.kernel
     alone = [  # each channel is a group, and has two results
         convolve(x[:, [i]], weight[2 * i : 2 * i + 2], bias[2 * i : 2 * i + 2], walk, 1)
         for i in range(2)
     ]
     monkeypatch.setattr(sliding, "BLOCK", block)
-    for found, expected in (
-        (depthwise.convolved(x, weight, bias, walk), np.concatenate(alone, 1)),
-        (
-            depthwise.correlated(x, np.repeat(y, 2, 1), walk),
-            np.concatenate([correlate(x[:, [i]], y[:, [i, i]], walk, 1) for i in range(2)]),
-        ),
-    ):
-        np.testing.assert_allclose(found, expected, atol=1e-12)
+    found = bands.convolved(x, weight, bias, walk)
+    np.testing.assert_allclose(found, np.concatenate(alone, 1), atol=1e-12)
 
 
-@pytest.mark.parametrize("block", [1, 1 << 21])
+@pytest.mark.parametrize(("block", "deep"), [(1, 1), (4000, 1000), (1 << 21, 1)])
 @pytest.mark.parametrize(
     ("walk", "size"),
     [
-        (Walk((5, 5), (1, 1), (2, 2), (1, 1), (10, 10)), (10, 10)),
-        (Walk((3, 4), (1, 3), (1, 2), (3, 2), (20, 7)), (24, 22)),
-        (Walk((3, 2), (1, 1), (-2, -1), (1, 1), (5, 6)), (9, 9)),
-        (Walk((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+        (Geometry((5, 5), (1, 1), (2, 2), (1, 1), (10, 10)), (10, 10)),
+        (Geometry((3, 4), (1, 3), (1, 2), (3, 2), (20, 7)), (24, 22)),
+        (Geometry((3, 2), (1, 1), (-2, -1), (1, 1), (5, 6)), (9, 9)),
+        (Geometry((5, 3), (1, 1), (4, 2), (1, 1), (5, 3)), (1, 1)),
+        (Geometry((1, 3), (2, 1), (0, 1), (1, 1), (4, 40)), (7, 40)),
+        (Geometry((5,), (2,), (3,), (3,), (90,)), (186,)),
+        (Geometry((3,), (1,), (1,), (1,), (200,)), (200,)),
+        (Geometry((3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), (6, 5, 18)), (6, 5, 18)),
+        (Geometry((2, 4, 3), (3, 2, 1), (1, 2, 1), (2, 3, 2), (3, 2, 7)), (8, 8, 9)),
+        (Geometry((1, 3, 2), (1, 2, 2), (0, 1, 0), (1, 1, 1), (3, 4, 4)), (3, 8, 8)),
     ],
-    ids=["same", "apart", "inside", "short"],
+    ids=str,
 )
-def test_one_product_for_each_row_of_the_kernel_is_the_same(walk, size, block, monkeypatch):
+def test_products_with_rows_of_windows_are_the_same(walk, size, block, deep, monkeypatch):
     monkeypatch.setattr(by_rows, "BLOCK", block)  # an image in several parts, or in one
+    monkeypatch.setattr(by_rows, "_DEEP", deep)  # products are added for columns, or these copied
+    monkeypatch.setattr(by_rows, "_TOGETHER", block)
+    by_rows._plan.cache_clear()
     random = np.random.RandomState(0)
-    x, y = (random.standard_normal((5, 4, *s)) for s in (size, walk.out))
-    weight, bias = random.standard_normal((4, 2, *walk.kernel)), np.arange(4.0)
-    assert not by_rows.pays(2, 2, walk, 2)  # the operations compute these in another way
-    found = by_rows.convolved(x, weight, bias, walk, 2)
-    expected = convolution_ops.convolve_biased.kernel(x, weight, bias, walk, 2)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-    found = by_rows.correlated(x, y, walk, 2)
-    expected = convolution_ops.correlate.kernel(x, y, walk, 2)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    for batch in (1, 5, 40):
+        x, y = (random.standard_normal((batch, 4, *s)) for s in (size, walk.out))
+        weight, bias = random.standard_normal((6, 2, *walk.kernel)), np.arange(6.0)
+        y = np.concatenate([y, y[:, :2]], axis=1)
+        found = by_rows.convolved(x, weight, bias, walk, 2)
+        windows = by_definition(x, walk).reshape(2, -1, batch, math.prod(walk.out))
+        product = np.einsum("gok,gkbp->bgop", weight.reshape(2, 3, -1), windows)
+        expected = product.reshape(found.shape) + bias.reshape(-1, *[1] * len(size))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+        assert found.flags.c_contiguous
+        found = by_rows.correlated(x, y, walk, 2)
+        expected = np.einsum("gkbp,bgop->gok", windows, y.reshape(batch, 2, 3, -1))
+        np.testing.assert_allclose(found, expected.reshape(weight.shape), atol=1e-11)
+    by_rows._plan.cache_clear()
 
 
 @pytest.mark.parametrize("groups", [1, 2])
@@ -286,35 +294,34 @@ def test_channels_alone_in_one_dimension_are_rows_of_images(stride, kernel, dila
         np.testing.assert_allclose(found.detach().numpy(), right.detach().numpy(), atol=1e-12)
 
 
+@pytest.mark.parametrize("part", [1, depthwise.PART])
 @pytest.mark.parametrize(
     ("walk", "size"),
     [
-        (Walk((5,), (1,), (2,), (1,), (9,)), (9,)),
-        (Walk((3,), (2,), (1,), (3,), (4,)), (12,)),
-        (Walk((5, 4), (2, 1), (2, 1), (1, 2), (4, 3)), (8, 7)),
-        (Walk((2, 3, 2), (2, 1, 2), (0, 1, 1), (1, 1, 1), (2, 3, 2)), (4, 3, 3)),
+        (Geometry((5,), (1,), (2,), (1,), (70,)), (70,)),
+        (Geometry((3,), (2,), (1,), (3,), (4,)), (12,)),
+        (Geometry((3, 3), (1, 1), (1, 1), (1, 1), (20, 16)), (20, 16)),
+        (Geometry((5, 4), (2, 1), (2, 1), (1, 2), (4, 3)), (8, 7)),
+        (Geometry((2, 3, 2), (2, 1, 2), (0, 1, 1), (1, 1, 1), (2, 3, 2)), (4, 3, 3)),
     ],
-    ids=["one", "apart", "strided", "three"],
+    ids=["one", "apart", "rows", "strided", "three"],
 )
-def test_one_product_for_a_small_image_is_the_same(walk, size):
+def test_products_of_channels_alone_are_the_same(walk, size, part, monkeypatch):
+    monkeypatch.setattr(depthwise, "PART", part)
     random = np.random.RandomState(0)
     batch = 3 * math.prod(size)
     x, y = (random.standard_normal((batch, 3, *s)) for s in (size, walk.out))
     weight, bias = random.standard_normal((3, 1, *walk.kernel)), np.arange(3.0)
-    assert small_images.pays(batch, 3, size, walk, 3)
+    assert depthwise.pays(x, walk, 3)
     convolve = convolution_ops.convolve_biased.kernel
-    spread = convolution_ops.spread_biased.kernel
     correlate = convolution_ops.correlate.kernel
     alone = [slice(c, c + 1) for c in range(3)]
     expected = [convolve(x[:, c], weight[c], bias[c], walk, 1) for c in alone]
-    found = small_images.convolved(x, weight, bias, walk)
-    np.testing.assert_allclose(found, np.concatenate(expected, 1), atol=1e-12)
-    expected = [spread(y[:, c], weight[c], bias[c], size, walk, 1) for c in alone]
-    found = small_images.spread(y, weight, bias, size, walk)
+    found = depthwise.convolved(x, weight, bias, walk)
     np.testing.assert_allclose(found, np.concatenate(expected, 1), atol=1e-12)
     expected = [correlate(x[:, c], y[:, c], walk, 1) for c in alone]
-    found = small_images.correlated(x, y, walk)
-    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-11)
+    found = depthwise.correlated(x, y, walk)
+    np.testing.assert_allclose(found, np.concatenate(expected), atol=1e-10)
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
@@ -323,8 +330,8 @@ def test_what_is_not_finite_stays_where_it_is_seen(where, value):
     """Channels alone and a large kernel: many results are computed together, but not then."""
     arrays = {"input": np.ones((2, 4, 12, 12)), "weight": np.ones((4, 1, 5, 5))}
     arrays["gradient"] = np.ones((2, 4, 8, 8))
-    walk = Walk((5, 5), (1, 1), (0, 0), (1, 1), (8, 8))
-    assert depthwise.pays(arrays["input"], 1, walk, 5)
+    walk = Geometry((5, 5), (1, 1), (0, 0), (1, 1), (8, 8))
+    assert bands.pays(arrays["input"], 1, walk)
     arrays[where][1, -1, 4, 4] = value
     x, weight = (tn.tensor(arrays[name]).requires_grad_() for name in ("input", "weight"))
     y = F.conv2d(x, weight, groups=4)

@@ -159,3 +159,33 @@ def test_adaptive_pooling_to_no_parts(size):
     rows, columns = size if size else (0, 0)
     found, indices = F.adaptive_max_pool2d(tn.ones(1, 3, 4, 5), size, return_indices=True)
     assert found.shape == indices.shape == (1, 3, rows, columns)
+
+
+def test_windows_of_one_element():
+    x = tn.rand(8, 32, 20, 20)
+    values, indices = F.max_pool2d(x, 1, 1, return_indices=True)
+    assert tn.equal(values, x)
+    assert tn.equal(indices.flatten(2), tn.arange(400).expand(8, 32, 400))
+
+
+@pytest.mark.parametrize("options", [(2, 2), (3, 2, 1), (3, 1, 0, 2), (2, 1), (1, 2)], ids=str)
+@pytest.mark.parametrize("values", [*VALUES, "any"])
+def test_images_with_the_channels_last_have_the_same_maxima(values, options):
+    random = np.random.RandomState(0)
+    shape = 6, 7, 20, 18  # of more elements than are copied
+    array = random.choice(VALUES.get(values, random.standard_normal(99)), shape)
+    rows = tn.tensor(array, requires_grad=True)
+    last = tn.tensor(array).contiguous(memory_format=tn.channels_last).requires_grad_()
+    results = []
+    for x in (rows, last):
+        best, indices = F.max_pool2d(x, *options, return_indices=True)
+        alone = F.max_pool2d(x, *options)
+        with tn.no_grad():
+            plain = F.max_pool2d(x, *options)
+        g = tn.arange(float(best.numel()), dtype=best.dtype).reshape(best.shape)
+        slopes = [tn.autograd.grad(y, x, g)[0] for y in (best, alone)]
+        results.append([best, alone, plain, indices, *slopes])
+    for expected, found in zip(*results, strict=True):
+        assert found.is_contiguous(memory_format=tn.channels_last)
+        a, b = (t.detach().numpy() for t in (found, expected))
+        np.testing.assert_array_equal(a, b)

@@ -11,7 +11,7 @@ from tests.tools.rounding import assert_near
 from tinynet import backends, nn
 from tinynet.kernels import onednn
 from tinynet.nn import functional as F
-from tinynet.nn.functional.convolution.im2col import Walk
+from tinynet.nn.functional.geometry import Geometry
 
 if not onednn.is_available():
     pytest.skip("needs onednn-cpu-gomp", allow_module_level=True)
@@ -108,7 +108,7 @@ def test_arrays_that_may_not_be_written(kernels):
     x, weight = np.ones((2, 3, 5, 5), "f4"), np.ones((4, 3, 3, 3), "f4")
     x.flags.writeable = weight.flags.writeable = False
     y = onednn.convolution.convolved(
-        x, weight, None, Walk((3, 3), (1, 1), (0, 0), (1, 1), (3, 3)), 1
+        x, weight, None, Geometry((3, 3), (1, 1), (0, 0), (1, 1), (3, 3)), 1
     )
     np.testing.assert_array_equal(y, np.full((2, 4, 3, 3), 27, "f4"))
 

@@ -2,17 +2,17 @@
 
 import math
 
-from tinynet.nn.functional.convolution.im2col import Walk
+from tinynet.nn.functional.geometry import Geometry
 
 from .samples import f, sample
 
 # Input, weight and output sizes that belong together: (walk, size of the input).
 WALKS = {
-    "plain": (Walk((3,), (1,), (0,), (1,), (3,)), (5,)),
-    "stride": (Walk((2, 3), (2, 1), (1, 1), (1, 1), (3, 3)), (4, 3)),
-    "dilation": (Walk((2, 2), (3, 2), (1, 0), (2, 3), (2, 1)), (5, 4)),
-    "pointwise": (Walk((1, 1), (1, 1), (0, 0), (1, 1), (2, 2)), (2, 2)),
-    "3d": (Walk((1, 2, 2), (1, 1, 2), (0, 1, 1), (1, 1, 1), (2, 3, 2)), (2, 2, 2)),
+    "plain": (Geometry((3,), (1,), (0,), (1,), (3,)), (5,)),
+    "stride": (Geometry((2, 3), (2, 1), (1, 1), (1, 1), (3, 3)), (4, 3)),
+    "dilation": (Geometry((2, 2), (3, 2), (1, 0), (2, 3), (2, 1)), (5, 4)),
+    "pointwise": (Geometry((1, 1), (1, 1), (0, 0), (1, 1), (2, 2)), (2, 2)),
+    "3d": (Geometry((1, 2, 2), (1, 1, 2), (0, 1, 1), (1, 1, 1), (2, 3, 2)), (2, 2, 2)),
 }
 for _walk, _size in WALKS.values():
     _x, _w, _y = f(2, 2, *_size), f(2, 2, *_walk.kernel), f(2, 2, *_walk.out)

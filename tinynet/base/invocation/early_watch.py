@@ -1,6 +1,6 @@
 """The process that watches a rank of ``mpirun`` from its first moment on.
 
-A rank that is killed before all ranks have joined leaves no message but that of MPI's launcher.
+A rank that is killed before all ranks have joined leaves no message but the one of MPI's launcher.
 Importing the rest takes time, so this is imported early, and imports little itself.
 """
 

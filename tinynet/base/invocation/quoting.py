@@ -17,7 +17,7 @@ _SAFE = {"cmd": re.compile(r"[\w+=:./\\,@~-]+"), "powershell": re.compile(r"[\w+
 def shell() -> Shell:
     """Return the kind of the shell from which this process was started.
 
-    On Windows, shells such as that of Git set SHELL, and only cmd sets PROMPT.
+    On Windows, shells such as Git's set SHELL, and only cmd sets PROMPT.
     """
     platform = sys.platform  # read at each call, so that tests can set it
     if platform != "win32" or "SHELL" in os.environ:

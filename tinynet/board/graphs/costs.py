@@ -248,7 +248,7 @@ def operation_costs(graph: Graph, paths: Mapping[str, str]) -> list[OperationCos
 
 def _module(node: Node, paths: Mapping[str, str]) -> str:
     """Return the path of the innermost module around a node."""
-    # Backward passes and optimizers have a scope of their own around those of the modules.
+    # Backward passes and optimizers have a scope of their own around the modules' scopes.
     name = node.name if node.phase == "fwd" else node.name.partition("/")[2]
     inside = (paths[scope] for scope in reversed(scopes_of(name)) if scope in paths)
     return next(inside, OUTSIDE)

@@ -24,7 +24,7 @@ from tinynet.core.callsite import Site, locate
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import path_of
 
-_NEAR = 64  # number of earlier operations to search for that of a node
+_NEAR = 64  # number of earlier operations to search for a node's
 
 
 class Gradients:

@@ -1,7 +1,7 @@
 """The times of what runs in a step: operations, writes, and the nodes of backward passes.
 
 A `Timer` keeps no values, so a step that is timed uses memory as any other step does. What ran in
-one step is found again in another by its module, its name, and its turn among those of that name.
+one step is found again in another by its module, its name, and its turn among equal names.
 
 Note [Waiting for a processor]
 A thread that other programs interrupt takes up work at the same place again and again, so medians
@@ -44,7 +44,7 @@ class Timed:
     """When something ran, in nanoseconds."""
 
     key: Key
-    """Its module, its name, and its turn among those of that module and name."""
+    """Its module, its name, and its turn among equal ones."""
 
     start: int
     end: int

@@ -81,7 +81,7 @@ class Embeddings(Family):
         self._store(files | {CONFIG: self._configured(name, _block(name, paths, size))})
 
     def _configured(self, name: str, block: str) -> bytes:
-        """Return the configuration with one more embedding, keeping those of a resumed run."""
+        """Return the configuration with one more embedding, keeping a resumed run's."""
         if self._projected is None:
             self._projected = _read_blocks(os.path.join(self.log_dir, CONFIG))
         self._projected[name] = block
@@ -103,7 +103,7 @@ def _read_blocks(path: str) -> dict[str, str]:
 
 
 def _block(name: str, paths: dict[str, str], size: tuple[int, int] | None) -> str:
-    """Return one embedding in protobuf's text format, whose strings are those of JSON."""
+    """Return one embedding in protobuf's text format, whose strings are written as in JSON."""
     lines = [f"tensor_name: {_quoted(name)}"]
     lines += [f"{key}: {_quoted(path)}" for key, path in paths.items() if key != "sprite"]
     if size is not None:

@@ -37,7 +37,7 @@ class Hparams(Family):
 
         Args:
             hparam_dict: name -> number, bool, str or one-element tensor; None is skipped.
-            metric_dict: name -> number. The names are scalar tags: use other names than those of
+            metric_dict: name -> number. The names are scalar tags: use other names than for
                 this run's curves.
             hparam_domain_discrete: name -> all possible values, which the tab lists.
             run_name: the folder below `log_dir`; the current time by default.

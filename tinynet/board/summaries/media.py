@@ -108,7 +108,7 @@ class Media(Family):
             if array.ndim != 3 or array.shape[2] != 3:
                 raise ValueError(
                     "Tensor shape should be of shape BxNx3, but got "
-                    f"tinynet.Size({list(array.shape)}). It is that of {name!r}."
+                    f"tinynet.Size({list(array.shape)}). {name!r} has it."
                 )
         components = sum(1 << _KINDS[name][0] for name in arrays)
         config = json.dumps(config_dict or {}, sort_keys=True)

@@ -199,7 +199,7 @@ def is_iterator(value: Any) -> bool:
 
 
 def is_immutable(array: Any) -> bool:
-    """Return whether no one can write to an array, whose memory is that of a bytes object."""
+    """Return whether no one can write to an array, since a bytes object owns its memory."""
     base = array
     while type(base) is np.ndarray:
         base = base.base

@@ -161,7 +161,7 @@ _NAMES = {
 
 
 def recognizer(run: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Callable[..., Any]:
-    """Return a function of the arguments that runs a program if they are like those of a call.
+    """Return a function of the arguments that runs a program if they are like a call's.
 
     It recognizes calls with different tensors that do not require grad, under the same modes. For
     others it returns ``STALE``; that they fit has to be found by their key.

@@ -39,6 +39,7 @@ from tinynet.capture.guard.holdings import (
     written_in_c,
 )
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import Repeating
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import Table
 from tinynet.random import Generator
@@ -46,7 +47,7 @@ from tinynet.random import Generator
 SIZE = 10_000  # of a container or array whose items become a guard
 _PASSING = (random.Random, np.random.Generator, np.random.RandomState)
 _LEAVES: tuple[Any, ...] = (
-    np.generic, np.dtype, Generator, types.CodeType, types.FrameType, types.GenericAlias,
+    np.generic, np.dtype, Generator, Repeating, types.CodeType, types.FrameType, types.GenericAlias,
     type(NotImplemented), typing.TypeVar,
 )  # fmt: skip
 _IMMUTABLE = 1 << 8  # in the flags of a class: its attributes cannot be set
@@ -54,7 +55,7 @@ _RUNS = (types.FunctionType, property, staticmethod, classmethod, tuple)
 
 
 def _defined_in(value: Any) -> str:
-    """Return the name of a module, or of that of a class or object."""
+    """Return the name of a module, or of the module of a class or object."""
     if is_a(value, types.ModuleType):
         return str((namespace_of(value) or {}).get("__name__"))
     return module_of(value if is_a(value, type) else type(value))
@@ -261,7 +262,7 @@ class Reach:
             self._names(value, held, held.keys() & names, sized=not grows, follow=not library)
         elif is_a(value, type):
             self._class(value, names)
-        elif is_a(value, threading.local):  # its attributes are those of the thread
+        elif is_a(value, threading.local):  # each thread has its own attributes
             for name in vars(value).keys() & names:
                 self.attribute(value, name)
         elif not is_a(value, weakref.ref):

@@ -42,7 +42,7 @@ from tinynet.nn.base.module import Module
 from tinynet.nn.utils.stateless import functional_call
 
 # ---- events -------------------------------------------------------------------------------------
-# Python's events: who gets those of a thread while a captured function runs, and afterwards.
+# Python's events: who gets a thread's while a captured function runs, and afterwards.
 #
 # Profilers, debuggers and coverage tools use the same two functions as a capture,
 # ``sys.setprofile`` and ``sys.settrace``. They miss the captured call, and go on after it. From
@@ -403,7 +403,7 @@ class Watcher:
 
 
 def _caller(frame: Any) -> str:
-    """Return the file whose code called that of a frame."""
+    """Return the file whose code called a frame's."""
     return "<frozen start>" if frame.f_back is None else str(frame.f_back.f_code.co_filename)
 
 
@@ -427,7 +427,7 @@ def _loaded(code: Any, at: int) -> Any:
 
 
 def _target(frame: Any, code: Any, at: int) -> Any:
-    """Return the object whose attribute an instruction sets, if it is that of a variable."""
+    """Return the object whose attribute an instruction sets, if a variable holds it."""
     name = _loaded(code, at)
     return frame.f_locals.get(name, frame.f_globals.get(name))
 

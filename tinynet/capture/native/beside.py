@@ -32,8 +32,8 @@ class _Form:
     """An array of which only the form matters, unless an earlier job makes it.
 
     Attributes:
-        number: that of the value.
-        shape, dtype: those of the array.
+        number: the value's.
+        shape, dtype: the array's.
     """
 
     number: int
@@ -42,7 +42,7 @@ class _Form:
 
 
 class Function(NamedTuple):
-    """A native function, to compile; the arguments are those of ``Native``."""
+    """A native function to compile; for the arguments see ``Native``."""
 
     title: str
     takes: cache.Takes

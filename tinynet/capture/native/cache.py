@@ -147,7 +147,7 @@ _natives: weakref.WeakValueDictionary[str, Native] = weakref.WeakValueDictionary
 def native_of(title: str, takes: Takes, lines: Sequence[str]) -> Native:
     """Return a native function; the same one for the same source while it is in use.
 
-    The arguments are those of ``Native``.
+    For the arguments see ``Native``.
     """
     key = source_of(takes, lines)
     found = _natives.get(key)

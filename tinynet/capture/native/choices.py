@@ -29,7 +29,7 @@ def is_faster(name: str, kernel: Any, plain: Any, args: Sequence[Any]) -> bool:
     """Return whether a kernel takes less time than numpy's function for such arguments.
 
     Args:
-        name: that of the operation, or of its formula.
+        name: the operation's, or its formula's.
         kernel, plain: the two functions.
         args: their arguments, with values in place of arrays.
     """

@@ -31,7 +31,7 @@ from tinynet.nn.functional.lookup import shorten_rows
 Form = Callable[[Writer, Call], bool]
 _FORMS: dict[tuple[str, str], Form] = {}
 _PLAIN: dict[Any, Form] = {}
-MIXED: set[Any] = set()  # forms whose values may be float64 beside those of the program's dtype
+MIXED: set[Any] = set()  # forms whose values may be float64 beside values of the program's dtype
 ALONE: set[Any] = set()  # forms that are worth a native function of one call
 
 

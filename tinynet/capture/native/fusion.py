@@ -148,7 +148,7 @@ def _native(run: list[Call], later: set[int]) -> list[Call]:
 def _renumbered(run: list[Call]) -> tuple[list[Call], list[Value]]:
     """Return a run with its values numbered in their order, and the values that it had.
 
-    Runs that compute the same, such as those of equal layers, have the same source then.
+    Equal runs, such as the ones of equal layers, then have equal sources.
     """
     made: dict[int, Value] = {}
     originals: list[Value] = []

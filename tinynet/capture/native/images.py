@@ -126,7 +126,7 @@ def rows_of(places: int, channels: int) -> tuple[int, int]:
 def _channels(w: Writer, blocks: Blocks, *vectors: Value) -> tuple[tuple[int, ...], str] | None:
     """Return the shape of the input of a batch norm, and the end of the name of its loop.
 
-    The shape is that of batch, channels and places, or of rows with the channels last. None: it is
+    The shape is batch, channels and places, or rows with the channels last. None: it is
     another norm.
     """
     plain = blocks.shared and blocks.channels == 1 and w.kind == np.float32

@@ -111,7 +111,7 @@ def update_of(formula: Formula, grads: list[str], prefix: str = "") -> tuple[Tak
     """Return a loop over all parameters of a group, as a part of a native function.
 
     Args:
-        formula: that of the step.
+        formula: the step's.
         grads: the names of the gradients, by parameter; none: they are in the table already.
         prefix: of all names.
 

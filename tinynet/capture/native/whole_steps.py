@@ -67,7 +67,7 @@ def _groups(optimizer: Any) -> list[GroupStep] | None:
 
 
 def _take(groups: list[GroupStep], grads: dict[int, Value]) -> bool:
-    """Return whether the steps are those of the parameters that get these gradients.
+    """Return whether the steps are for the parameters that get these gradients.
 
     A plan may be of an earlier step, with parameters that the group has no longer.
     """
@@ -93,7 +93,7 @@ class WholeStep:
     """A native function, the gradients that are stored after it, and a step of an optimizer.
 
     Args:
-        parts: the calls, from that of the native function, or from ``zero_grad`` before it.
+        parts: the calls, from the native function on, or from ``zero_grad`` before it.
         groups: the steps of the groups of parameters.
         grads: the gradient of each parameter, by its id.
     """

@@ -24,7 +24,7 @@ class Output:
         base, steps: of a view, the tensor that it is a view of, and the view operations.
         behind: of a view, the number of writes since it was made.
         counter: the tensor from outside, or the output, whose versions it shares.
-        writes: those of its own versions: line, name and number of each.
+        writes: of its own versions: line, name and number of each.
         tensor: the tensor itself, until the program is ready.
     """
 
@@ -191,7 +191,7 @@ def found_in(structure: Any, result: Any) -> dict[int, Tensor]:
 
     Args:
         structure: the result of the program, with outputs in place of tensors.
-        result: that of the call.
+        result: what the call returned.
     """
     if is_a(structure, Output):
         if structure.value is not None:

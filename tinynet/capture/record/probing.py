@@ -28,7 +28,7 @@ class Group:
         ends: where the gradients go: tensors, or numbers of arguments; in freed graphs, too, the
             outputs from which this one was computed, which come before it.
         programs: for each set of outputs (places in ``outputs``) that get a gradient, the backward
-            pass, with these gradients as arguments and those of ``ends`` as results.
+            pass, with these gradients as arguments and the gradients of ``ends`` as results.
         frees: for each output, the outputs (places) that cannot be differentiated after it was,
             unless its backward pass keeps the graph.
     """
@@ -67,7 +67,7 @@ class _Live:
 def groups(
     recorder: Recorder, outputs: list[Output], tensors: list[Tensor], started: int
 ) -> list[Group]:
-    """Record the backward passes; those of outputs whose graph was freed have no programs."""
+    """Record the backward passes; outputs whose graph was freed have none."""
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
     if any(edge is NOWHERE_EDGE for edge in edges):
         raise CaptureError(

@@ -130,7 +130,7 @@ class World:
 
         Args:
             result: what the function returned, as ``flat`` gives it.
-            gradients: those of the leaves behind the result.
+            gradients: of the leaves behind the result.
             copied: copies arrays.
         """
         seen: Appearance = {}
@@ -277,7 +277,7 @@ def _bytes_of(array: Array) -> Array:
 
 
 class Closeness:
-    """Whether values of a replay are close to those of the function.
+    """Whether values of a replay are close to the function's.
 
     Args:
         before: what could be seen before the call.
@@ -297,7 +297,7 @@ class Closeness:
         ]
 
     def accepts(self, sight: Sight, a: Any, b: Any) -> bool:
-        """Return whether a value of a replay is close to that of the function."""
+        """Return whether a value of a replay is close to the function's."""
         if is_same(sight, a, b):
             return True
         if isinstance(a, Form) and isinstance(b, Form):

@@ -55,7 +55,7 @@ def verify(
     """Run a program and the function; return an outcome, or None, and how they differ.
 
     The outcome of the function stays. With native functions, whose results are rounded otherwise,
-    that of the program stays if it is close enough: a run repeats to the bit wherever it is
+    the program's stays if it is close enough: a run repeats to the bit wherever it is
     verified.
 
     Args:

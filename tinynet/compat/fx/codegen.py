@@ -200,7 +200,7 @@ class CodeGen:
         return args
 
     def process_outputs(self, outputs: Any) -> Any:
-        """Return the function's result, given that of the graph."""
+        """Return the function's result, given the graph's."""
         return outputs
 
     def additional_globals(self) -> list[tuple[str, Any]]:

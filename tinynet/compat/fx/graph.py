@@ -107,7 +107,7 @@ class Graph:
 
         Args:
             op, target, args, kwargs: as of Node.
-            name: the name to begin with; that of the target unless given.
+            name: the name to begin with; by default the target's.
             type_expr: the annotation of its value.
         """
         args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
@@ -410,7 +410,7 @@ class Graph:
         return self._codegen.process_inputs(*args)
 
     def process_outputs(self, out: Any) -> Any:
-        """Return the function's result, given that of the output."""
+        """Return the function's result, given the output's."""
         return self._codegen.process_outputs(out)
 
 

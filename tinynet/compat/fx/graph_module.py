@@ -196,7 +196,7 @@ class GraphModule(Module):
         return "\n".join([super().__str__(), self._code, _HINT])
 
     def print_readable(self, print_output: bool = True, **options: Any) -> str:
-        """Print the code as that of a class, with the lines of the program; return the text.
+        """Print the code as a class, with the lines of the program; return the text.
 
         Args:
             print_output: whether to print it.

@@ -20,7 +20,7 @@ class Interpreter:
     Args:
         module: the module that has what the graph names.
         garbage_collect_values: forget each value after its last use.
-        graph: the graph; that of the module unless given.
+        graph: the graph; by default the module's.
 
     Example:
         >>> from tinynet.compat import fx
@@ -174,7 +174,7 @@ class Interpreter:
 
 
 class Transformer(Interpreter):
-    """Writes a new graph from that of a module; override its methods to change what is written.
+    """Writes a new graph from a module's; override its methods to change what is written.
 
     Args:
         module: the module.

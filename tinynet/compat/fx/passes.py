@@ -43,7 +43,7 @@ def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[st
     """Return whether a node calls a module on the result of another, of given classes.
 
     Args:
-        pattern: the class of the first module and that of the second.
+        pattern: the classes of the first and the second module.
         node: the second one's node.
         modules: all modules by their paths.
     """

@@ -161,7 +161,7 @@ def is_of_torch(target: Any) -> bool:
 
 
 def node_name(target: Any) -> str:
-    """Return the name of a function, from which that of its node is made."""
+    """Return the name of a function, from which its node is named."""
     known = paths().get(target) if isinstance(target, types.FunctionType) else None
     return known.rpartition(".")[2] if known else getattr(target, "__name__", str(target))
 

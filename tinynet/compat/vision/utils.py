@@ -34,7 +34,7 @@ def make_grid(
         nrow: the number of images in a row.
         padding: the width of the lines between images.
         normalize: scale the values to 0 to 1, from
-        value_range: the smallest and largest value; by default, those of the images.
+        value_range: the smallest and largest value; by default, the images'.
         scale_each: scale each image by itself.
         pad_value: the value of the lines.
 
@@ -70,7 +70,7 @@ def make_grid(
 
 
 def _batch(tensor: Any) -> Tensor:
-    """Return images as [N, C, H, W], those of one channel with three."""
+    """Return images as [N, C, H, W]; one channel becomes three."""
     if isinstance(tensor, list | tuple):
         for part in tensor:
             if not isinstance(part, Tensor):

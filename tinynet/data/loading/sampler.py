@@ -111,7 +111,7 @@ def _endless(source: np.random.Generator, n: int, wanted: int) -> Iterator[int]:
 
 
 class _Randomized(Sampler[int]):
-    """Base class of random samplers. Their state is that of their generator."""
+    """Base class of random samplers. Their state is their generator's."""
 
     generator: Generator | None
 
@@ -179,7 +179,7 @@ class RandomSampler(_Randomized):
         if self.replacement:
             if wanted <= _AT_ONCE:
                 yield from source.integers(n, size=wanted).tolist()
-            else:  # Practically endless: its draws must not mix with those of the model.
+            else:  # Practically endless: its draws must not mix with the model's.
                 yield from _endless(np.random.default_rng(source.integers(2**63)), n, wanted)
             return
         passes = [source.permutation(n) for _ in range(-(-wanted // n))]
@@ -347,7 +347,7 @@ class DistributedSampler(Sampler[int]):
 
     Args:
         dataset: the dataset, for its length.
-        num_replicas: the number of processes, by default that of the default process group.
+        num_replicas: the number of processes, by default the default process group's.
         rank: the number of this process, from 0, by default its rank in that group.
         shuffle: draw a new order in each epoch; call `set_epoch` before each.
         seed: must be the same in all processes.

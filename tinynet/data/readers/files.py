@@ -70,7 +70,7 @@ class CombinedFormatError(FormatError):
     """All mistakes of a file, or of several files.
 
     Attributes:
-        errors: the mistakes, one `FormatError` each. The other attributes are those of the first.
+        errors: the mistakes, one `FormatError` each. The other attributes describe the first.
 
     Example:
         >>> from tinynet.data.readers.files import CombinedFormatError

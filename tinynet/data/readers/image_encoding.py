@@ -284,7 +284,7 @@ class Framing:
             image: (channels, height, width), from 0 to 1.
             size: the height and width to resize to, or None.
 
-        A drawing is inverted if its background is that of none of the images, gets a frame as wide
+        A drawing is inverted if no image has its background, gets a frame as wide
         as theirs if its own is much wider or narrower, and is never distorted. Thin lines, which
         fade when an image shrinks, get their contrast back.
         """

@@ -266,7 +266,7 @@ class ImageFolder(DatasetFolder):
         Raises:
             FormatError: files are not images, or sizes differ and nothing makes them equal; the
                 message has all of them.
-            ValueError: the classes are not those of ``state``.
+            ValueError: the classes differ from those in ``state``.
         """
         encoder = self.preprocessing
         if state is None:

@@ -115,7 +115,7 @@ class LabelledTexts(Rows[tuple[Tensor, Tensor]]):
             state: the ``preprocessing.state_dict()`` to use, instead of training a tokenizer.
 
         Raises:
-            ValueError: the classes are not those of ``state``.
+            ValueError: the classes differ from those in ``state``.
         """
         if state is None:
             tokenizer = self._trained([self._texts[index] for index in train])

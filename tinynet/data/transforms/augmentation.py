@@ -403,7 +403,7 @@ class RandomChoice(RandomTransform):
         generator: the source of this decision (the default generator).
 
     Raises:
-        ValueError: there are no transforms, or their number differs from that of ``p``.
+        ValueError: there are no transforms, or not as many as ``p`` has numbers.
 
     Example:
         >>> T = tn.data.transforms

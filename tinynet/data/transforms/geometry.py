@@ -131,7 +131,7 @@ class FiveCrop(CenterCrop):
 
 
 class TenCrop(FiveCrop):
-    """The crops of ``FiveCrop``, and those of the mirror image.
+    """The crops of ``FiveCrop``, of the image and of its mirror image.
 
     Args:
         size: height and width, or one number for both.

@@ -1,7 +1,7 @@
 """Convolutions: by input (forward), by output (the transposed convolution), and by weight.
 
 With input ``x`` ``[batch, channels, *size]`` and weight ``w`` ``[out channels, channels / groups,
-*kernel]``, in the geometry of a ``Walk`` (``nn/functional/convolution/im2col.py``). With ``last``,
+*kernel]``, in the geometry of a ``Geometry`` (``nn/functional/geometry.py``). With ``last``,
 inputs and outputs are ``[batch, *size, channels]``: oneDNN computes on these arrays themselves, and
 otherwise mostly on copies in other layouts.
 """
@@ -226,10 +226,7 @@ class Case:
     def _convolution(self, length: int) -> Convolution:
         x, y, weight = (length, *self._x[1:]), (length, *self._y[1:]), self._weight
         kind, last, walk = self._kind, self._last, self._walk
-        after = [
-            max(0, (n_out - 1) * step + (n - 1) * apart + 1 - size - before)
-            for n, step, before, apart, n_out, size in zip(*walk, x[2:], strict=True)
-        ]
+        after = walk.after(x[2:])
         apart = [d - 1 for d in walk.dilation]
         geometry = [*map(sizes, (walk.stride, apart, walk.padding, after))]
         # As measured: with few channels, copies in other layouts pay, or do not.

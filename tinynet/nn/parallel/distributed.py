@@ -10,6 +10,7 @@ from typing import Any
 from tinynet.core.callsite import warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import repeated
 from tinynet.distributed.grad_bucket import GradBucket
 from tinynet.distributed.process_group import ProcessGroup, default_group
 from tinynet.nn.base.module import Module
@@ -26,10 +27,7 @@ _UNSUPPORTED = (
     "device_mesh",
     "bucket_cap_mb_list",
 )
-_CAPTURE = (
-    "DistributedDataParallel exchanges gradients with other processes",
-    "compile the module inside of it: DistributedDataParallel(tn.compile(module))",
-)
+_CAPTURE = "compile the module inside of it: DistributedDataParallel(tn.compile(module))"
 _BROADCAST_BUFFERS = (
     "`broadcast_buffers` is deprecated. Use `forward_sync_buffers` instead. IMPORTANT: unlike "
     "`broadcast_buffers=False`, `forward_sync_buffers=False` still syncs buffers at init. If you "
@@ -97,7 +95,7 @@ class DistributedDataParallel(Module):
         >>> net(own_part_of_the_batch).mean().backward()  # doctest: +SKIP
     """
 
-    require_backward_grad_sync = require_forward_param_sync = True
+    require_backward_grad_sync = True
     static_graph = is_multi_device_module = False
     device_ids = output_device = None
     device_type = "cpu"
@@ -173,44 +171,80 @@ class DistributedDataParallel(Module):
     # ---- forward -----------------------------------------------------------------------------
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        reduces = bool(mode.grad) and self.require_backward_grad_sync
-        if mode.tracer is not None and (reduces or self.will_sync_module_buffers()):
-            mode.tracer.cannot_capture(*_CAPTURE)
-        source = 0
-        if self.joined is not None:
-            rebuilds = reduces and self.reducer.will_rebuild()
-            self.joined.exchange(Status(1, reduces, rebuilds, self.will_sync_module_buffers()))
-            source = self.joined.last[-1]
-        if reduces:
-            self.reducer.before_forward(shares_lookups=self.joined is None)
-        if self.will_sync_module_buffers():
-            self.sync_buffers(source)
+        reason = self._why_eager() if mode.tracer is not None else ""
+        if reason and (self._reduces() or self.will_sync_module_buffers()):
+            mode.tracer.cannot_capture(f"DistributedDataParallel {reason}", _CAPTURE)
+        self._before_forward(mode.tracer is not None, *self._buffers_to_sync())
         try:
             output = self.module(*inputs, **kwargs)
         finally:
             self.reducer.after_forward()
-        self.require_forward_param_sync = reduces
-        if reduces:
-            self.reducer.before_backward(list(_tensors(output)))
+        searches = self.find_unused_parameters or self.static_graph
+        self._after_forward(*(_tensors(output) if searches else ()))
         return output
+
+    def _reduces(self) -> bool:
+        """Return whether gradients are exchanged after this forward pass."""
+        return bool(mode.grad) and self.require_backward_grad_sync
+
+    # A captured step repeats these two, so they ask for everything that may change between steps.
+
+    @repeated
+    def _before_forward(self, is_captured: bool, *buffers: Tensor) -> None:
+        reduces, source = self._reduces(), 0
+        copies = self.require_forward_param_sync and bool(buffers)
+        if self.joined is not None:
+            rebuilds = reduces and self.reducer.will_rebuild()
+            self.joined.exchange(Status(1, reduces, rebuilds, copies))
+            source = self.joined.last[-1]
+        if reduces:
+            self.reducer.before_forward(self.joined is None, is_captured)
+        if copies:
+            broadcast_coalesced(list(buffers), self.process_group, source)
+
+    @repeated
+    def _after_forward(self, *outputs: Tensor) -> None:
+        if self._reduces():
+            self.reducer.before_backward(outputs)
+        else:
+            self.reducer.before_no_sync()
+
+    def _why_eager(self) -> str:
+        """Return why a step with this wrapper runs eagerly; empty if it can be captured."""
+        if self.joined is not None:
+            return "waits for ranks that have left a join() block"
+        if self.find_unused_parameters or self.static_graph:
+            return "searches the graph of each step for parameters"
+        if self.reducer.comm_hook is not None:
+            return "calls a communication hook"
+        if any(self.reducer.is_sparse):
+            return "exchanges sparse gradients"
+        if any(getattr(module, "max_norm", None) for module in self.module.modules()):
+            return "exchanges the rows that max_norm scales"
+        return ""
 
     @property
     def broadcast_buffers(self) -> bool:
         """Whether forward copies the buffers of rank 0 to all ranks."""
         return self.forward_sync_buffers
 
+    def _buffers_to_sync(self) -> list[Tensor]:
+        if not self.forward_sync_buffers:
+            return []
+        return [buffer for _, buffer in self._named(self.module.named_buffers())]
+
+    @property
+    def require_forward_param_sync(self) -> bool:
+        """Whether the last forward pass with gradients was outside ``no_sync``."""
+        return self.reducer.synced
+
     def will_sync_module_buffers(self) -> bool:
         """Return whether the next forward pass copies the buffers of rank 0 to all ranks."""
-        return (
-            self.require_forward_param_sync
-            and self.forward_sync_buffers
-            and next(self._named(self.module.named_buffers()), None) is not None
-        )
+        return self.require_forward_param_sync and bool(self._buffers_to_sync())
 
     def sync_buffers(self, source: int = 0) -> None:
         """Copy the buffers of one rank to all others."""
-        buffers = [buffer for _, buffer in self._named(self.module.named_buffers())]
-        broadcast_coalesced(buffers, self.process_group, source)
+        broadcast_coalesced(self._buffers_to_sync(), self.process_group, source)
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:

@@ -80,7 +80,7 @@ class Join:
                 ddp.reducer.rebuild()
             if any(status.copies_buffers for status in training):
                 ddp.sync_buffers(self.last[-1])
-            ddp.require_forward_param_sync = reduces
+            ddp.reducer.synced = reduces
             if reduces:
                 ddp.reducer.contribute_nothing()
 

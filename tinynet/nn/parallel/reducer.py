@@ -16,6 +16,7 @@ from tinynet.core.modes import mode
 from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer
+from tinynet.core.trace import Repeating
 from tinynet.distributed.constants import ReduceOp
 from tinynet.distributed.grad_bucket import GradBucket
 from tinynet.distributed.objects import broadcast_object_list
@@ -145,7 +146,7 @@ WRITER = Writer("DistributedDataParallel (average)", "use a copy of the gradient
 Named = tuple[str, Tensor]
 
 
-class Reducer:
+class Reducer(Repeating):
     """Averages the gradients of parameters over the ranks of a group.
 
     A hook of each parameter reports its gradient. A bucket whose gradients have all arrived is
@@ -162,6 +163,9 @@ class Reducer:
     Attributes:
         divisor: what sums are divided by: the number of ranks.
         static: the same gradients arrive in each pass.
+        synced: the last forward pass with gradients was outside ``no_sync``.
+        is_captured: the step is being captured. Its program has no end of the backward pass to wait
+            for, so the last gradient ends the reduction.
     """
 
     def __init__(
@@ -179,7 +183,8 @@ class Reducer:
         self.find_unused, self.as_view = find_unused, as_view
         self.limits = [MB, 25 * MB] if cap_mb is None else [int(cap_mb * MB)]
         self.divisor = group.size()
-        self.static = False
+        self.static = self.is_captured = False
+        self.synced = True
         self.comm_hook: tuple[Any, Callable[..., Any]] | None = None
         self._expected: list[int] | None = None  # static: arrivals of each parameter in a pass
         self._used_anywhere: Any = None  # static: whether any rank uses the parameter
@@ -225,12 +230,14 @@ class Reducer:
 
     # ---- one iteration -----------------------------------------------------------------------
 
-    def before_forward(self, shares_lookups: bool = True) -> None:
+    def before_forward(self, shares_lookups: bool = True, is_captured: bool = False) -> None:
         """Prepare the buckets; raise if gradients of the iteration before are missing.
 
         Args:
             shares_lookups: all ranks make the same look-ups in embeddings.
+            is_captured: see the attribute.
         """
+        self.is_captured = is_captured
         if self._started:
             lost = [i for i in range(len(self.parameters)) if not self._is_ready(i)]
             named = [(index, self.names[index]) for index in lost]
@@ -246,13 +253,18 @@ class Reducer:
         for one in self.renormalizations:
             one.is_shared = False
 
+    def before_no_sync(self) -> None:
+        """Expect no gradients of a backward pass."""
+        self.synced = False
+
     def before_backward(self, outputs: Sequence[Tensor]) -> None:
         """Expect the gradients of one backward pass.
 
         Args:
             outputs: those of the forward pass, where the search for unused parameters starts.
         """
-        self._active, self._started = True, False
+        self.synced = self._active = True
+        self._started = False
         self._ready: set[int] = set()
         self._arrived = [0] * len(self.parameters)
         self._next = 0
@@ -322,7 +334,7 @@ class Reducer:
             if self._next < len(self.buckets):
                 self._launch(self.buckets[self._next - 1])
         if self._next == len(self.buckets):
-            if mode.backward_pass is None:
+            if self.is_captured or mode.backward_pass is None:
                 self._finish()
             else:
                 mode.backward_pass.callbacks.append(self._finish)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.nn.functional.geometry import Geometry, array_size, window_count
 from tinynet.nn.functional.images.interpolation import SAMPLERS
 from tinynet.onnx.errors import NoFormError
 from tinynet.onnx.graph import Graph, Ref, fixed
@@ -172,14 +173,12 @@ def _after(n: Any, kernel: int, stride: int, padding: int, dilation: int, out: A
     does not matter, so that of the first one serves where it gives the same number of windows.
     """
     lengths, windows = (x.values if isinstance(x, Size) else (x,) for x in (n, out))
-    reach = dilation * (kernel - 1) + 1
-    if all(
-        (m + 2 * padding - reach) // stride + 1 == o for m, o in zip(lengths, windows, strict=True)
-    ):
+    fields = kernel, stride, padding, dilation
+    if all(window_count(m, *fields) == o for m, o in zip(lengths, windows, strict=True)):
         return padding
     if len(lengths) > 1:
         raise NoFormError("with an uneven padding of a dynamic dimension")
-    return int((out - 1) * stride + reach - n - padding)
+    return int(array_size(*fields, out) + padding - n)
 
 
 @form("convolve", "convolve_biased")
@@ -205,10 +204,8 @@ def convolve(g: Graph, x: Ref, weight: Ref, *rest: Any) -> Any:
 def _output_padding(n: Any, kernel: int, stride: int, padding: int, dilation: int, out: Any) -> int:
     """Return the elements of one dimension beyond the smallest size."""
     sizes, inputs = (x.values if isinstance(x, Size) else (x,) for x in (n, out))
-    reach = dilation * (kernel - 1) + 1
-    more = {
-        m - ((o - 1) * stride - 2 * padding + reach) for m, o in zip(sizes, inputs, strict=True)
-    }
+    fields = kernel, stride, padding, dilation
+    more = {m - array_size(*fields, o) for m, o in zip(sizes, inputs, strict=True)}
     if len(more) > 1:
         raise NoFormError("of a size that follows a dynamic dimension")
     return more.pop()
@@ -252,11 +249,10 @@ def _batched(g: Graph, x: Ref, rank: int) -> Ref:
 
 def _ends(options: Any, size: Sequence[Any], out: Sequence[Any]) -> list[int]:
     """Return the elements after each dimension that the windows reach with ceil_mode, or fewer."""
-    ends = []
-    for n, m, kernel, stride, padding, dilation in zip(size, out, *options[:4], strict=True):
-        reach = (fixed(m) - 1) * stride + dilation * (kernel - 1) + 1 if options.ceil_mode else 0
-        ends.append(max(reach - fixed(n) - padding, padding) if options.ceil_mode else padding)
-    return ends
+    if not options.ceil_mode:
+        return [*options.padding]
+    walk = Geometry(*[*options[:4], tuple(map(fixed, out))])
+    return [*map(max, walk.after(tuple(map(fixed, size))), options.padding)]
 
 
 def _framed(g: Graph, x: Ref, before: Sequence[int], after: Sequence[int], value: float) -> Any:

@@ -67,7 +67,7 @@ def _source(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     first: Any = args[0] if len(args) == 1 else None
     if isinstance(first, (Sequence, Tensor)) or (isinstance(first, np.ndarray) and first.ndim):
         return first
-    lengths = [_length(n) for n in args]
+    lengths: list[Any] = [_length(n) for n in args]
     if None in lengths:
         wrong = type(args[lengths.index(None)]).__name__
         raise TypeError(f"new(): data must be a sequence or sizes (got {wrong})")

@@ -114,6 +114,8 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
     Raises:
         IndexError: too many indices, one out of range, or one of an unsupported type.
     """
+    if type(key) is int and dims and -dims[0] <= key < dims[0]:  # the common case
+        return [(views.select, (0, key))], ()
     keys = key if isinstance(key, tuple) or _means_tuple(key) else (key,)
     items = [_item(item) for item in keys]
     used = _used(items, len(dims))

@@ -164,9 +164,6 @@ def bitwise_right_shift(self: Array, other: Array, /) -> Array:
     return np.right_shift(self, other)
 
 
-# ---- arithmetic ---------------------------------------------------------------------------------
-
-
 # ---- sum, difference, product, quotient ---------------------------------------------------------
 
 

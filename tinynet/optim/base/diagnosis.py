@@ -99,7 +99,7 @@ class Diagnosis:
         return self.scheduled and self.counted == before + 1
 
     def _not_reset(self, optimizer: Optimizer) -> None:
-        """Report gradients that were added to those of several steps before."""
+        """Report gradients that were added to the gradients of several steps before."""
         params = (p for group in optimizer.param_groups for p in reversed(group["params"]))
         grad = next((p._grad for p in params if p._grad is not None), None)
         if grad is None:
@@ -221,7 +221,7 @@ def why_empty(owner: Module | None) -> str:
 
 
 def _of_users() -> list[Module]:
-    """Return the modules that exist whose classes are not those of tinynet."""
+    """Return the modules that exist whose classes are not tinynet's."""
     alive = [*registry.alive.values()]
     return [m for m in alive if type(m).__module__.partition(".")[0] != "tinynet"]
 

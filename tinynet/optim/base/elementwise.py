@@ -119,7 +119,7 @@ class Elementwise(Optimizer):
         Args:
             group: the options.
             numbers: the 0-d state, by name; advanced to the coming step.
-            kind: the dtype to compute in, that of the parameter or float32.
+            kind: the dtype to compute in, the parameter's or float32.
             fresh: whether the buffers have just been created.
 
         Returns:
@@ -304,7 +304,7 @@ def checks(plan: Plan, everyone: list[Tensor]) -> tuple[Any, Any]:
         everyone: all parameters of the group; those that are not in the plan have no gradient.
 
     Returns:
-        ``unchanged(params, state)``, whether values and state are still those of the plan, and
+        ``unchanged(params, state)``, whether values and state are still the plan's, and
         ``gradients()``, the arrays of all gradients, or None if one is missing, sparse or of
         another shape, or another parameter has one.
     """

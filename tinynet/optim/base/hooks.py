@@ -123,7 +123,7 @@ def _group_tensors_by_device_and_dtype(
 class Hooked:
     """The hooks of an optimizer, by PyTorch's names: programs read and set these attributes.
 
-    An optimizer whose constructor does not call that of its base class has no hooks, and steps all
+    An optimizer whose constructor does not call its base class's has no hooks, and steps all
     the same.
     """
 

@@ -130,7 +130,7 @@ class ChainedScheduler(Combined):
 
     Args:
         schedulers: the schedules, all for one optimizer.
-        optimizer: the optimizer; that of the first schedule by default.
+        optimizer: the optimizer; by default the first schedule's.
 
     Raises:
         ValueError: a schedule belongs to another optimizer.

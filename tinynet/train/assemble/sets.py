@@ -363,7 +363,7 @@ def balanced_weights(train_set: Any) -> Tensor:
 def balanced_positives(train_set: Any) -> Tensor:
     """Return the weight of the examples of class 1: negative examples / positive examples.
 
-    Targets with several elements, as those of labels that do not exclude each other, have a weight
+    Targets with several elements, such as labels that do not exclude each other, have a weight
     for each.
 
     Raises:

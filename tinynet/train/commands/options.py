@@ -117,7 +117,7 @@ _CONFIG = f"the TOML file; a run folder stands for its config, `{LATEST}` for th
 def run_place(text: str) -> str:
     """Return the path that an argument names: ``latest`` is the last run in ``runs``.
 
-    So is ``DIR/latest`` that in another folder of runs, such as that of one config.
+    So is ``DIR/latest``, in another folder of runs, such as the folder of one config.
     """
     path = Path(text)
     if path.name != LATEST or path.exists():

@@ -35,7 +35,7 @@ from tinynet.train.study.search import read_results
     argument(
         "--save",
         metavar="FILE",
-        help="the page to write (default: report.html in the folder, or in that of all runs)",
+        help="the page to write (default: report.html in the folder, or in the folder of all runs)",
     ),
 )
 def run_command(arguments: argparse.Namespace) -> int:

@@ -35,7 +35,7 @@ from tinynet.train.run.resuming import resume
 def run_command(arguments: argparse.Namespace) -> int:
     """Resume a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder.
 
-    The result is exactly that of a run that was never stopped. To extend a complete run, use --set
+    The result is exactly as if the run had never stopped. To extend a complete run, use --set
     run.epochs=N. Other values may be changed, too; the changes are printed.
     """
     given = full_keys(arguments.set)

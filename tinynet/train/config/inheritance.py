@@ -4,7 +4,7 @@ At the top of a file, ``base = "other.toml"`` (or a list of such names, relative
 merges this file into another:
 
 - Tables are merged key by key, at every depth.
-- Any other value, such as a list, replaces that of the base.
+- Any other value, such as a list, replaces the base's.
 - A table with a different ``type`` replaces the table of the base, because the arguments of one
   type do not suit another. In a section, the section's own keys (``data.batch_size``) stay.
 - ``without = ["schedule", "optimizer.clip_norm"]`` first removes these keys from the base.

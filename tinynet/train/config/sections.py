@@ -238,7 +238,7 @@ class ScheduleSection:
     ``T_max``, ``total_steps``, ``max_epochs`` and ``total_iters`` default to the length of the run,
     in epochs, or in steps with ``per = "step"``. These and all other numbers of epochs or steps can
     be shares of that length: ``total_iters = "50%"``, ``milestones = ["60%", "80%"]``. The length
-    is that of `run.epochs` or `run.max_steps`, whichever ends first; with gradient accumulation,
+    is `run.epochs` or `run.max_steps`, whichever ends first; with gradient accumulation,
     fewer steps make an epoch. A resumed run with another length gives its schedule the new one;
     milestones that have been reached stay.
     """
@@ -542,7 +542,7 @@ class Config:
         return found
 
     def _origins_of(self, path: str) -> str:
-        """Return the origin of a value, with those of overridden parts."""
+        """Return the origin of a value, and of its overridden parts."""
         own = self.origin(path)
         if own.kind != "file":
             return str(own)
@@ -590,7 +590,7 @@ NAMED = frozenset({"optimizer", "schedule"})
 
 
 def settings(section: type) -> dict[str, dataclasses.Field[Any]]:
-    """Return a section's own keys, without those of its ``type``.
+    """Return a section's own keys, without the keys of its ``type``.
 
     Example:
         >>> [*settings(RunSection)][:3]

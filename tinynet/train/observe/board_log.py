@@ -94,7 +94,7 @@ class BoardLog(Figures):
     Args:
         folder: the run folder.
         parts: the objects of the run.
-        norms: those of `Figures`.
+        norms: of `Figures`.
         counts: returns the confusion matrix of the last evaluation, or None.
         resumed_step: the first step of a resumed run.
         resumed_position: the result of `flush` at that step; None if that is unknown.

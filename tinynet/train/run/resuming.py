@@ -224,7 +224,7 @@ def resume(
     json: bool = False,
     callbacks: Sequence[Any] = (),
 ) -> Result:
-    """Resume a run that was stopped or killed, in its folder. The result is that of an
+    """Resume a run that was stopped or killed, in its folder. The result equals the one of an
     uninterrupted run, to the bit.
 
     The folder's config and the overrides take precedence over the config in the checkpoint; the

@@ -328,7 +328,7 @@ def _text(step: StepTime | None, is_compiled: bool) -> str:
             f"clock, a step took {duration(step.whole)}{waiting})."
         )
     eager = " It ran eagerly: the compiled steps of the run are faster." if is_compiled else ""
-    return f"{times}{eager} Memory is that of the results of the forward pass."
+    return f"{times}{eager} Memory counts the results of the forward pass."
 
 
 def _share(part: float, whole: float) -> str:

@@ -36,7 +36,7 @@ def history(compared: Comparison) -> Html | None:
         return None
     counts = [f"{count} {status}" for status in _STATUSES if (count := results.count(status))]
     how = f"Sampler {results.sampler} with seed {results.seed}, pruner {results.pruner}."
-    value = "the value of a trial is that of its best evaluation"
+    value = "the value of a trial comes from its best evaluation"
     trials = quantity(len(results.trials), "trial")
     text = f"{trials}: {', '.join(counts)}. {how} By {results.figure_name}; "
     paragraph = element("p", f"{text}{value}.", class_="soft")

@@ -1,5 +1,6 @@
 """DistributedDataParallel against one process that accumulates the batches of all ranks."""
 
+import contextlib
 import copy
 import warnings
 
@@ -166,7 +167,7 @@ def renormalized_rows():
 
 
 def compiled_steps():
-    """A compiled module is trained as any other; a whole step runs eagerly, with a warning."""
+    """A compiled module is trained as any other."""
 
     def compiled():
         return tn.compile(perceptron())
@@ -185,23 +186,68 @@ def compiled_steps():
         warnings.simplefilter("always")
         compare(compiled_words, momentum)
     assert all(one.category is CompileWarning for one in caught)
-    with pytest.warns(CompileWarning, match="DistributedDataParallel exchanges gradients with oth"):
-        outer = tn.compile(DistributedDataParallel(perceptron().eval()))
-        for number in range(5):
-            outer.zero_grad()
-            loss_of(outer, number, rank).backward()
-    everywhere_equal(outer)
-    net = DistributedDataParallel(perceptron().eval())
 
-    @tn.compile
+
+def normalized():
+    return nn.Sequential(nn.Linear(8, 16), nn.BatchNorm1d(16), nn.Tanh(), nn.Linear(16, 3))
+
+
+def compiled_around_the_wrapper():
+    """Compiled functions that contain the wrapper exchange what eager ones do, to the bit."""
+    for options in ({}, {"gradient_as_bucket_view": True}, {"bucket_cap_mb": 0.0001}):
+        eagerly, _ = trained_around(lambda function: function, options)
+        for backward_inside in (True, False):
+            net, calls = trained_around(tn.compile, options, backward_inside)
+            same(net, eagerly, (options, backward_inside))
+            assert calls.replayed > 2 and not calls.eager, (options, backward_inside, calls)
+
+
+def trained_around(compiled, options, backward_inside=True):
+    """Train with a function around the wrapper; each rank takes the sixth step alone."""
+    tn.manual_seed(rank)
+    net = normalized()
+    wrapped = DistributedDataParallel(net, **options)
+    optimizer = momentum(net.parameters())
+
+    def loss_of_batch(inputs, labels):
+        return F.cross_entropy(wrapped(inputs), labels)
+
     def step(inputs, labels):
-        F.cross_entropy(net(inputs), labels).backward()
+        optimizer.zero_grad()
+        loss_of_batch(inputs, labels).backward()
+        optimizer.step()
 
-    with pytest.warns(CompileWarning, match="DistributedDataParallel exchanges gradients with oth"):
-        for number in range(5):
-            net.zero_grad()
-            step(*batch(number, rank))
-    everywhere_equal(net)
+    step, loss_of_batch = (
+        compiled(step),
+        loss_of_batch if backward_inside else compiled(loss_of_batch),
+    )
+    for number in range(9):
+        with wrapped.no_sync() if number == 5 else contextlib.nullcontext():
+            if backward_inside:
+                step(*batch(number, rank))
+                continue
+            optimizer.zero_grad()
+            loss_of_batch(*batch(number, rank)).backward()
+            optimizer.step()
+    function = step if backward_inside else loss_of_batch
+    return net, function.calls() if compiled is tn.compile else None
+
+
+def wrappers_that_run_eagerly():
+    for options, make in (({"find_unused_parameters": True}, perceptron), ({}, sparse_words)):
+        net = DistributedDataParallel(make().eval(), **options)
+
+        @tn.compile
+        def step(inputs, labels, net=net):
+            F.cross_entropy(net(inputs), labels).backward()
+
+        with pytest.warns(
+            CompileWarning, match="DistributedDataParallel (searches|exchanges spar)"
+        ):
+            for number in range(5):
+                net.zero_grad()
+                step(*batch(number, rank))
+        everywhere_equal(net)
 
 
 def sparse_words():
@@ -221,6 +267,8 @@ for check in (
     weights_are_those_of_one_process,
     renormalized_rows,
     compiled_steps,
+    compiled_around_the_wrapper,
+    wrappers_that_run_eagerly,
     sparse_gradients,
 ):
     check()

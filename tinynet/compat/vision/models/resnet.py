@@ -55,7 +55,7 @@ class BasicBlock(Module):
 
     Args:
         inplanes, planes: the numbers of channels of the input and of the block.
-        stride: that of the first convolution.
+        stride: the first convolution's.
         downsample: the shortcut; None for the input itself.
         groups, base_width, dilation: 1, 64 and 1; other values are for ``Bottleneck``.
         norm_layer: makes a normalization for a number of channels.
@@ -105,7 +105,7 @@ class Bottleneck(Module):
     Args:
         inplanes, planes: the numbers of channels of the input, and of the block before its
             expansion.
-        stride, groups, dilation: those of the 3 x 3 convolution.
+        stride, groups, dilation: the 3 x 3 convolution's.
         downsample: the shortcut; None for the input itself.
         base_width: the width of the 3 x 3 convolution, in 64ths of ``planes``.
         norm_layer: makes a normalization for a number of channels.
@@ -156,7 +156,7 @@ class ResNet(Module):
         layers: the number of blocks in each of the four stages.
         num_classes: the number of outputs.
         zero_init_residual: whether each block starts as its shortcut.
-        groups, width_per_group: those of the blocks.
+        groups, width_per_group: the blocks'.
         replace_stride_with_dilation: for each of the last three stages, whether it dilates instead
             of halving the image.
         norm_layer: makes a normalization for a number of channels; by default, BatchNorm2d.

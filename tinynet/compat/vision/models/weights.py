@@ -89,7 +89,7 @@ class WeightsEnum(Enum):
         """Return weights for themselves or their name; None for None.
 
         Raises:
-            TypeError: they are those of another architecture.
+            TypeError: they belong to another architecture.
             KeyError: no weights have that name.
         """
         if isinstance(value, str):

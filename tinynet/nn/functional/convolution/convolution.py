@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from tinynet.nn.functional.convolution.convolution_ops import (
     spread,
     spread_biased,
 )
-from tinynet.nn.functional.convolution.im2col import Walk
+from tinynet.nn.functional.geometry import Geometry
 from tinynet.ops import complex
 from tinynet.ops.arguments import c_name, is_whole, name_of
 
@@ -156,10 +157,11 @@ def check_rank(function: str, input: Ints, weight: Ints, rank: int) -> None:
         raise RuntimeError("weight should have at least three dimensions")
 
 
-def check_reach(size: Ints, padding: Ints, spans: Ints) -> None:
+def check_reach(size: Ints, walk: Geometry) -> None:
     """Raise RuntimeError for an input that is smaller than the kernel."""
-    padded = tuple(n + 2 * p for n, p in zip(size, padding, strict=True))
-    if any(n < span for n, span in zip(padded, spans, strict=True)):
+    padded = tuple(n + 2 * p for n, p in zip(size, walk.padding, strict=True))
+    spans = walk.spans
+    if any(map(operator.lt, padded, spans)):
         raise RuntimeError(
             f"Calculated padded input size per channel: {product(padded)}. Kernel size: "
             f"{product(spans)}. Kernel size can't be greater than actual input size"
@@ -214,7 +216,7 @@ def geometry(
     padding: Any,
     dilation: Any,
     groups: int,
-) -> Walk:
+) -> Geometry:
     """Return the windows of a convolution of arrays of these shapes, once all is checked.
 
     Raises:
@@ -230,14 +232,13 @@ def geometry(
     before = _padding(function, padding, rank, kernel, steps, spacing)
     check_options(before, (0,), steps, spacing, groups)
     check_weight(input, weight, bias, groups, transposed=False)
-    out = size
-    if padding != "same":
-        spans = tuple(d * (k - 1) + 1 for d, k in zip(spacing, kernel, strict=True))
-        check_reach(size, before, spans)
-        sizes = zip(size, before, spans, steps, strict=True)
-        out = tuple((n + 2 * p - span) // s + 1 for n, p, span, s in sizes)
+    walk = Geometry.over(size, kernel, steps, before, spacing)
+    if padding == "same":
+        walk = walk._replace(out=size)
+    else:
+        check_reach(size, walk)
     check_sizes(input, kernel, spacing, transposed=False)
-    return Walk(kernel, steps, before, spacing, out)
+    return walk
 
 
 def conv(
@@ -326,7 +327,7 @@ def transposed_geometry(
     output_padding: Any,
     dilation: Any,
     groups: int,
-) -> tuple[Ints, Walk]:
+) -> tuple[Ints, Geometry]:
     """Return the size of a transposed convolution and its windows, once all is checked.
 
     Raises:
@@ -342,10 +343,10 @@ def transposed_geometry(
     check_options(before, extra, steps, spacing, groups)
     check_weight(input, weight, bias, groups, transposed=True)
     check_sizes(input, kernel, spacing, transposed=True)
-    sizes = zip(size, kernel, steps, before, spacing, extra, strict=True)
-    out = tuple((n - 1) * s - 2 * p + d * (k - 1) + e + 1 for n, k, s, p, d, e in sizes)
+    walk = Geometry(kernel, steps, before, spacing, size)
+    out = tuple(map(operator.add, walk.least, extra))
     check_output(size, out, extra, steps, spacing)
-    return out, Walk(kernel, steps, before, spacing, size)
+    return out, walk
 
 
 def conv_transpose(

@@ -31,12 +31,13 @@ from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import (
+    bands,
     by_rows,
     depthwise,
     pointwise,
-    small_images,
 )
-from tinynet.nn.functional.convolution.im2col import Walk, added, columns, per_block
+from tinynet.nn.functional.convolution.im2col import added, columns, per_block
+from tinynet.nn.functional.geometry import Geometry
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
 
@@ -63,12 +64,12 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
     return run
 
 
-def _by_onednn(x: Array, other: Array, walk: Walk) -> bool:
+def _by_onednn(x: Array, other: Array, walk: Geometry) -> bool:
     """Return whether oneDNN computes the convolution of two arrays."""
     return numba_kernels.takes(x, other) and onednn.convolution.takes(x, other, walk)
 
 
-def _mirrored(walk: Walk, size: Ints, few: int, many: int, share: float) -> Walk | None:
+def _mirrored(walk: Geometry, size: Ints, few: int, many: int, share: float) -> Geometry | None:
     """Return the walk of the results over the elements, or None if it takes more time.
 
     ``share``: how many times the channels of the results must be in those of the input.
@@ -95,14 +96,14 @@ def _by_images(windows: Array) -> bool:
 
 
 @_in_single
-def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: int) -> Array:
+def _convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     if _by_onednn(x, weight, walk):
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
     if walk.trivial(x.shape[2:]):
         return pointwise.convolved(x, weight, bias, groups)
-    if len(weight) == groups and small_images.pays(len(x), x.shape[1], x.shape[2:], walk, groups):
-        result = small_images.convolved(x, weight, bias, walk)
+    if len(weight) == groups and depthwise.pays(x, walk, groups):
+        result = depthwise.convolved(x, weight, bias, walk)
         if np.isfinite(result).all():
             return result
     if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for single channels has rows
@@ -111,10 +112,10 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
     each = x.shape[1] // groups, channels // groups
     if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 4):
         return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
-    if by_rows.pays(*each, walk, groups):
+    if by_rows.pays(x, each[1], walk, groups):
         return by_rows.convolved(x, weight, bias, walk, groups)
-    if groups == x.shape[1] > 1 and depthwise.pays(x, each[1], walk):
-        return depthwise.convolved(x, weight, bias, walk)
+    if groups == x.shape[1] > 1 and bands.pays(x, each[1], walk):
+        return bands.convolved(x, weight, bias, walk)
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
     rows = math.prod(weight.shape[1:])
     weight = np.ascontiguousarray(weight)  # BLAS accepts a transposed matrix, not a reversed one
@@ -139,17 +140,13 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Walk, groups: 
 
 @_in_single
 def _spread(
-    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Geometry, groups: int
 ) -> Array:
     """Return the transposed convolution by the algorithm that handles fewer elements."""
     if _by_onednn(y, weight, walk):
         return onednn.convolution.spread(y, weight, bias, size, walk, groups)
     if walk.trivial(size):
         return pointwise.spread(y, weight, bias, groups)
-    if weight.shape[1] == 1 and small_images.pays(len(y), y.shape[1], size, walk, groups):
-        result = small_images.spread(y, weight, bias, size, walk)
-        if np.isfinite(result).all():
-            return result
     columns = weight.shape[1] * math.prod(walk.out)
     gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
     is_small = max(walk.stride) > 1 and columns * math.prod(walk.kernel) * groups * len(y) <= _FEW
@@ -158,7 +155,7 @@ def _spread(
 
 
 def _spread_by_adding(
-    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Geometry, groups: int
 ) -> Array:
     """Return the sum of all windows, each the product of the weight and an element of ``y``."""
     batch, channels = y.shape[0], weight.shape[1] * groups
@@ -187,7 +184,7 @@ def _spread_by_adding(
 
 
 def _spread_by_classes(
-    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Walk, groups: int
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Geometry, groups: int
 ) -> Array:
     """Return the transposed convolution as convolutions of stride 1.
 
@@ -212,16 +209,16 @@ def _spread_by_classes(
 
 
 @functools.lru_cache(maxsize=512)
-def _classes(walk: Walk, size: Ints) -> list[tuple[Any, Walk, tuple[Any, ...]]]:
+def _classes(walk: Geometry, size: Ints) -> list[tuple[Any, Geometry, tuple[Any, ...]]]:
     """Return, for each class of positions, these, its windows and its part of the kernel."""
-    found: list[tuple[Any, Walk, tuple[Any, ...]]] = []
+    found: list[tuple[Any, Geometry, tuple[Any, ...]]] = []
     for rests in itertools.product(*map(range, walk.stride)):
         places = [slice(r, None, s) for r, s in zip(rests, walk.stride, strict=True)]
         found.append(((..., *places), *_class(walk, size, rests)))
     return found
 
 
-def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
+def _class(walk: Geometry, size: Ints, rests: Ints) -> tuple[Geometry, tuple[Any, ...]]:
     """Return the windows over ``y`` for one class of positions, and its part of the kernel.
 
     The position ``stride * q + rest`` of the result has the terms ``weight[k] * y[i]`` with
@@ -244,18 +241,18 @@ def _class(walk: Walk, size: Ints, rests: Ints) -> tuple[Walk, tuple[Any, ...]]:
         fields.append((count, 1, decrease * (count - 1) - start, decrease, outputs))
         last = first + step * (count - 1)
         chosen.append(slice(last, first - 1 if first else None, -step) if count else slice(0, 0))
-    return Walk(*zip(*fields, strict=True)), tuple(chosen)
+    return Geometry(*zip(*fields, strict=True)), tuple(chosen)
 
 
 @_in_single
-def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
+def _correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
     """Return the sum of all windows of ``x``, each times an element of ``y``."""
     if _by_onednn(x, y, walk):
         return onednn.convolution.correlated(x, y, walk, groups)
     if walk.trivial(x.shape[2:]):
         return pointwise.correlated(x, y, groups)
-    if y.shape[1] == groups and small_images.pays(len(x), x.shape[1], x.shape[2:], walk, groups):
-        result = small_images.correlated(x, y, walk)
+    if y.shape[1] == groups == x.shape[1] > 1 and min(walk.padding) >= 0 < x.size:
+        result = depthwise.correlated(x, y, walk)
         if np.isfinite(result).all():
             return result
     if len(walk.out) == 1 < groups == x.shape[1]:
@@ -264,10 +261,8 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
     each = x.shape[1] // groups, channels // groups
     if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 1.3):
         return _turned(_correlated(y, x, mirrored, groups), groups)
-    if (max(each) <= 64 if groups > 1 else each[0] <= 12) and by_rows.pays(*each, walk, groups):
+    if by_rows.pays(x, each[1], walk, groups, turned=True):
         return by_rows.correlated(x, y, walk, groups)
-    if groups == channels == x.shape[1] > 1 and depthwise.pays(x, 1, walk, least=5):
-        return depthwise.correlated(x, y, walk)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y).reshape(batch, groups, channels // groups, math.prod(walk.out))
@@ -295,7 +290,7 @@ def _correlated(x: Array, y: Array, walk: Walk, groups: int) -> Array:
 
 
 @operation(node="ConvolutionBackward0", order="as_convolved")
-def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
+def convolve(input: Array, weight: Array, /, walk: Geometry, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight.
 
     The weight is ``[out channels, channels / groups, *kernel]``.
@@ -304,13 +299,15 @@ def convolve(input: Array, weight: Array, /, walk: Walk, groups: int) -> Array:
 
 
 @operation(node="ConvolutionBackward0", order="as_convolved")
-def convolve_biased(input: Array, weight: Array, bias: Array, /, walk: Walk, groups: int) -> Array:
+def convolve_biased(
+    input: Array, weight: Array, bias: Array, /, walk: Geometry, groups: int
+) -> Array:
     """Return the convolution plus a number for each channel of the result."""
     return _convolved(input, weight, bias, walk, groups)
 
 
 @operation(node="ConvolutionBackward0", order="as_spread")
-def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) -> Array:
+def spread(input: Array, weight: Array, /, size: Ints, walk: Geometry, groups: int) -> Array:
     """Return the transposed convolution of ``[batch, channels, *walk.out]``, of a given size.
 
     The weight is ``[channels, out channels / groups, *kernel]``.
@@ -320,14 +317,14 @@ def spread(input: Array, weight: Array, /, size: Ints, walk: Walk, groups: int) 
 
 @operation(node="ConvolutionBackward0", order="as_spread")
 def spread_biased(
-    input: Array, weight: Array, bias: Array, /, size: Ints, walk: Walk, groups: int
+    input: Array, weight: Array, bias: Array, /, size: Ints, walk: Geometry, groups: int
 ) -> Array:
     """Return the transposed convolution plus a number for each channel of the result."""
     return _spread(input, weight, bias, size, walk, groups)
 
 
 @operation(node="ConvolutionBackwardBackward0")
-def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
+def correlate(input: Array, output: Array, /, walk: Geometry, groups: int) -> Array:
     """Return the gradient of a weight, from the input and the gradient of the output."""
     return _correlated(input, output, walk, groups)
 
@@ -335,7 +332,7 @@ def correlate(input: Array, output: Array, /, walk: Walk, groups: int) -> Array:
 # ---- derivatives --------------------------------------------------------------------------------
 
 
-def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Walk, groups: int) -> Any:
+def _of_convolve(g: Any, weight: Any, input_shape: Ints, walk: Geometry, groups: int) -> Any:
     return spread(g, weight, input_shape[2:], walk, groups)
 
 

@@ -1,17 +1,19 @@
-"""Convolutions of each channel alone, several adjacent results of a row at a time.
+"""Depthwise convolutions, a few rows of results at a time, without a copy of the images.
 
-BLAS is slow for matrices of one column. ``q`` adjacent results depend on ``q + kernel - 1``
-adjacent elements of each row. They are the product of these elements and a matrix of ``q``
-times as many columns, which has the weights in a band and zeros elsewhere. There are more
-multiplications, but they run two to three times as fast, and fewer elements are copied.
+The rows of an image that some rows of results depend on follow each other in memory. So for each
+channel, these rows of the batch are a matrix, and the results its product with a matrix that has a
+row for each element and a column for each result: the weights where a window contains the element,
+zeros elsewhere (Toeplitz, with any stride and dilation). Gradients of weights are dot products of
+images that are shifted against each other.
 
-Zeros of that matrix times an infinity would give NaN in unrelated results, so this is for finite
-arrays only.
+Zeros times an infinity give NaN in unrelated results; callers check for these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -19,138 +21,116 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.nn.functional.convolution.im2col import Walk, per_block
+from tinynet.nn.functional.geometry import Geometry, windows_inside
 
 Ints = tuple[int, ...]
-TOGETHER = 16  # approximate number of adjacent results
-LONG = 1 << 18  # elements from which a kernel of one row pays at 3 columns
-PARTS = 4  # smallest number of parts of a batch
+LEAST = 4  # images in a batch
+TOGETHER = 16  # results of a product
+WIDEST = 64  # elements of a row
+PART = 1 << 17  # elements of images whose dot products are computed together
 
 
-def pays(x: Array, outputs: int, walk: Walk, least: int = 3) -> bool:
-    """Return whether this algorithm is faster for a finite array of images, as measured.
+def _rows(walk: Geometry) -> tuple[int, int]:
+    """Return the numbers of rows of results of a product, and of elements."""
+    count = min(walk.out[0], -(-TOGETHER // max(1, math.prod(walk.out[1:]))))
+    return count, walk.stride[0] * (count - 1) + walk.spans[0]
 
-    Args:
-        x: the images.
-        outputs: the number of results for each channel.
-        walk: the geometry of the windows.
-        least: the smallest kernel that pays.
-    """
-    if walk.kernel[0] == 1 and x.size < LONG:
-        least = max(least, 5)
-    kernel = min(walk.kernel[0] if walk.kernel[0] > 1 else least, walk.kernel[-1])
+
+def pays(x: Array, walk: Geometry, groups: int) -> bool:
+    """Return whether this algorithm is faster for an array of images, as measured."""
+    (count, rows), width = _rows(walk), math.prod(x.shape[3:])
     return (
-        len(walk.out) == 2
-        and outputs <= 2
-        and kernel >= least
-        and walk.out[-1] >= 4
+        groups == x.shape[1] > 1
+        and len(x) >= LEAST
+        and width <= WIDEST
         and min(walk.padding) >= 0
-        and len(x) * walk.out[0] * walk.out[1] >= 64
         and x.size > 0
-    ) and bool(np.isfinite(x.min()) and np.isfinite(x.max()))
+        and rows * count * math.prod(walk.out[1:]) <= len(x) * x.shape[2]
+    )
 
 
-class _Bands:
-    """The memory layout of the rows of a group of images.
+@functools.lru_cache(maxsize=64)
+def _taps(size: Ints, walk: Geometry) -> Array:
+    """Return which element of the kernel joins each element and each result: ``[size, out]``.
 
-    Attributes:
-        each: number of adjacent results in a row of the matrix.
-        count: number of these groups in a row of results; the last one may extend past its end.
-        seen: number of elements of a row that a group depends on.
-        frame: the size of an image with the zeros around it.
-        inside: the image there.
+    Where none does, it is the one after the last.
     """
-
-    def __init__(self, walk: Walk, size: Ints):
-        self.walk = walk
-        self.count = max(1, round(walk.out[1] / TOGETHER))
-        self.each = -(-walk.out[1] // self.count)
-        stride, reach = walk.stride[1], walk.dilation[1] * (walk.kernel[1] - 1) + 1
-        self.seen = stride * (self.each - 1) + reach
-        self.frame = (
-            max(walk.padding[0] + size[0], walk.reach[0] + 1),
-            max(walk.padding[1] + size[1], stride * (self.each * self.count - 1) + reach),
-        )
-        spans = (slice(p, p + n) for p, n in zip(walk.padding, size, strict=True))
-        self.inside: Any = (..., *spans)
-
-    def matrix(self, weight: Array, groups: int) -> Array:
-        """Return the weights in a band, ``[groups, rows * seen, each * outputs]``."""
-        (rows, kernel), outputs = self.walk.kernel, len(weight) // groups
-        band = np.zeros((groups, rows, self.seen, self.each, outputs), weight.dtype)
-        weight = weight.reshape(groups, outputs, rows, kernel)
-        for i, places in enumerate(self.places()):
-            band[:, :, places, i] = weight.transpose(0, 2, 3, 1)
-        return band.reshape(groups, rows * self.seen, -1)
-
-    def places(self) -> Iterator[slice]:
-        """Yield the elements that each of the adjacent results depends on."""
-        stride, dilation = self.walk.stride[1], self.walk.dilation[1]
-        for i in range(self.each):
-            start = stride * i
-            yield slice(start, start + dilation * (self.walk.kernel[1] - 1) + 1, dilation)
-
-    def lay(self, x: Array) -> Array:
-        """Return the elements of each run as matrices, ``[groups, runs, rows * seen]``."""
-        framed = np.zeros((x.shape[1], len(x), *self.frame), x.dtype)
-        framed[self.inside] = x.swapaxes(0, 1)
-        group, image, row, element = framed.strides
-        walk = self.walk
-        shape = *framed.shape[:2], walk.out[0], self.count, walk.kernel[0], self.seen
-        across = walk.stride[1] * self.each * element
-        steps = group, image, walk.stride[0] * row, across, walk.dilation[0] * row, element
-        runs = np.ascontiguousarray(as_strided(framed, shape, steps))
-        return runs.reshape(x.shape[1], -1, walk.kernel[0] * self.seen)
-
-    def turn(self, y: Array, groups: int) -> Array:
-        """Return ``[images, out channels, *out]`` as matrices, ``[groups, runs, results]``."""
-        outputs, (height, width) = y.shape[1] // groups, y.shape[2:]
-        rows = np.empty((groups, len(y), height, self.each * self.count, outputs), y.dtype)
-        images = y.reshape(len(y), groups, outputs, height, width)
-        rows[:, :, :, :width] = images.transpose(1, 0, 3, 4, 2)
-        rows[:, :, :, width:] = 0
-        return rows.reshape(groups, -1, self.each * outputs)
-
-    def parts(self, batch: int, groups: int, outputs: int, itemsize: int) -> list[slice]:
-        """Return slices of a batch whose matrices fit the cache."""
-        columns = self.walk.kernel[0] * self.seen
-        row = max(groups * columns, self.each * outputs)
-        matrix = columns * self.each * outputs * itemsize
-        images = per_block(self.walk.out[0] * self.count * row * itemsize, matrix)
-        return threads.slices(batch, min(images, -(-batch // PARTS)))
+    length = math.prod(walk.kernel)
+    taps, inside = np.zeros((1, 1), np.int64), np.ones((1, 1), bool)
+    for n, kernel, stride, padding, dilation, out in zip(size, *walk, strict=True):
+        along = np.full((n, out), -1)
+        for k in range(kernel):
+            shift = dilation * k - padding
+            results = np.arange(*windows_inside(n, shift, stride, out))
+            along[stride * results + shift, results] = k
+        shape = len(taps) * n, taps.shape[1] * out
+        taps = (taps[:, None, :, None] * kernel + along[:, None]).reshape(shape)
+        inside = (inside[:, None, :, None] & (along[:, None] >= 0)).reshape(shape)
+    return np.where(inside, taps, length)
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, walk: Walk) -> Array:
+def _matrix(weight: Array, taps: Array) -> Array:
+    """Return the elements of ``[channels, 1, *kernel]`` as ``[channels, *taps.shape]``."""
+    kernels = weight.reshape(len(weight), math.prod(weight.shape[1:]))
+    padded = np.zeros((len(kernels), kernels.shape[1] + 1), weight.dtype)
+    padded[:, :-1] = kernels
+    return np.take(padded, taps, axis=1)
+
+
+def _by_channel(x: Array) -> Array:
+    """Return ``[batch, channels, *size]`` as a view ``[channels, batch, size]``."""
+    return x.reshape(*x.shape[:2], -1).swapaxes(0, 1)
+
+
+def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
-    bands, groups = _Bands(walk, x.shape[2:]), x.shape[1]
-    matrix = bands.matrix(weight, groups)
-    result = np.empty((len(x), groups, len(weight) // groups, *walk.out), x.dtype)
-    offset: Any = 0 if bias is None else bias.reshape(groups, -1, 1, 1)
+    (count, rows), (_, stride, padding, _, out) = _rows(walk), walk
+    height, width, row = x.shape[2], math.prod(x.shape[3:]), math.prod(out[1:])
+    slab = walk._replace(padding=(0, *padding[1:]), out=(count, *out[1:]))
+    matrix = _matrix(weight, _taps((rows, *x.shape[3:]), slab))
+    result = np.empty((*x.shape[:2], *out), x.dtype)
+    images, results = _by_channel(np.ascontiguousarray(x)), _by_channel(result)
+    step, before = count * stride[0], padding[0]
+    first = -(-before // step)  # of the products whose elements are all inside
+    last = max(first, min(out[0] // count, (height + before - rows) // step + 1))
+    if last > first:
+        (channel, image, item), n = images.strides, last - first
+        shape, steps = (*images.shape[:1], n, len(x)), (channel, step * width * item, image, item)
+        inside = images[:, :, (first * step - before) * width :]
+        inside = as_strided(inside, (*shape, rows * width), steps, writeable=False)
+        steps = results.strides[0], count * row * item, results.strides[1], item
+        made = as_strided(results[:, :, first * count * row :], (*shape, count * row), steps)
+        np.matmul(inside, matrix[:, None], out=made)
+    for number in (*range(first), *range(last, -(-out[0] // count))):
+        top, done = number * step - before, number * count
+        low, high = max(top, 0), max(min(top + rows, height), max(top, 0))
+        some, length = images[:, :, low * width : high * width], min(count, out[0] - done) * row
+        part = matrix[:, (low - top) * width : (high - top) * width, :length]
+        results[:, :, done * row : done * row + length] = np.matmul(some, part)
+    if bias is not None:
+        result += bias.reshape(-1, *(1,) * len(out))
+    return result
 
-    def work(part: slice) -> None:
-        rows = np.matmul(bands.lay(x[part]), matrix)
-        shape = groups, -1, walk.out[0], bands.each * bands.count, result.shape[2]
-        results = rows.reshape(shape)[:, :, :, : walk.out[1]]
-        np.add(results.transpose(1, 0, 4, 2, 3), offset, out=result[part])
 
-    threads.in_turn(work, bands.parts(len(x), groups, len(weight), x.itemsize))
-    return result.reshape(len(x), len(weight), *walk.out)
-
-
-def correlated(x: Array, y: Array, walk: Walk) -> Array:
+def correlated(x: Array, y: Array, walk: Geometry) -> Array:
     """Return the gradient of the weight, from the input and the gradient of the output."""
-    bands, groups = _Bands(walk, x.shape[2:]), x.shape[1]
-    parts = bands.parts(len(x), groups, y.shape[1], x.itemsize)
-    shape = groups, walk.kernel[0], bands.seen, bands.each, y.shape[1] // groups
-    totals = np.zeros((min(PARTS, len(parts)), *shape), x.dtype)
-
-    def work(number: int) -> None:
-        for part in parts[number :: len(totals)]:
-            product = np.matmul(bands.lay(x[part]).swapaxes(1, 2), bands.turn(y[part], groups))
-            totals[number] += product.reshape(shape)
-
-    threads.in_turn(work, range(len(totals)))
-    total = totals.sum(axis=0)
-    bands_of = (total[:, :, places, i] for i, places in enumerate(bands.places()))
-    weight = np.ascontiguousarray(sum(bands_of).transpose(0, 3, 1, 2))
-    return weight.reshape(y.shape[1], 1, *walk.kernel)
+    channels, sizes = x.shape[1], zip(x.shape[2:], walk.padding, walk.reach, strict=True)
+    frame = tuple([max(n + p, reach + 1) for n, p, reach in sizes])
+    size, total = math.prod(frame), np.zeros((channels, *walk.kernel), x.dtype)
+    steps = [math.prod(frame[d + 1 :]) for d in range(len(frame))]
+    inside = [slice(p, p + n) for p, n in zip(walk.padding, x.shape[2:], strict=True)]
+    seen = [slice(0, (o - 1) * s + 1, s) for o, s in zip(walk.out, walk.stride, strict=True)]
+    end = sum(s.stop * step for s, step in zip(seen, steps, strict=True)) - sum(steps) + 1
+    for part in threads.slices(len(x), max(1, PART // (channels * size))):
+        count = part.stop - part.start
+        images, slopes = np.zeros((2, channels, count, *frame), x.dtype)
+        images[(..., *inside)] = x[part].swapaxes(0, 1)
+        slopes[(..., *seen)] = y[part].swapaxes(0, 1)
+        length = (count - 1) * size + end
+        images, slopes = (a.reshape(channels, count * size) for a in (images, slopes))
+        for place in itertools.product(*map(range, walk.kernel)):
+            at = sum(k * d * step for k, d, step in zip(place, walk.dilation, steps, strict=True))
+            run = images[:, at : at + length]
+            element: Any = (slice(None), *place)
+            total[element] += np.vecdot(run, slopes[:, :length])
+    return total.reshape(channels, 1, *walk.kernel)

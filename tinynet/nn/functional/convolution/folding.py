@@ -13,7 +13,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import not_implemented, per_shapes, tensor_only
 from tinynet.nn.functional.convolution.convolution import named, option_tuple
-from tinynet.nn.functional.convolution.im2col import Walk, added, clear_edges, sliding
+from tinynet.nn.functional.convolution.im2col import added, clear_edges, sliding
+from tinynet.nn.functional.geometry import Geometry
 
 __all__ = ["unfold", "fold"]
 
@@ -24,7 +25,7 @@ Lengths = int | Sequence[int]
 
 
 @operation(node="Im2ColBackward0", complex=True)
-def im2col(input: Array, /, walk: Walk) -> Array:
+def im2col(input: Array, /, walk: Geometry) -> Array:
     """Return the windows of ``[batch, channels, *size]``: ``[batch, channels * kernel, out]``.
 
     The batch dimension is optional. This is an operation for speed: gathering windows by index
@@ -40,7 +41,7 @@ def im2col(input: Array, /, walk: Walk) -> Array:
 
 
 @operation(node="Col2ImBackward0", complex=True)
-def col2im(input: Array, /, size: Ints, walk: Walk) -> Array:
+def col2im(input: Array, /, size: Ints, walk: Geometry) -> Array:
     """Return images ``[batch, channels, *size]``, the sums of the columns as windows."""
     channels = input.shape[-2] // math.prod(walk.kernel)
     windows = input.reshape(-1 if input.size else 0, channels, *walk.kernel, *walk.out)
@@ -75,12 +76,6 @@ def _check(kernel: Ints, stride: Ints, dilation: Ints, padding: Ints) -> None:
             )
     if min(padding) < 0:
         raise RuntimeError(f"padding should be non-negative, but got {named('pad', padding)}")
-
-
-def _windows(size: Ints, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints) -> Ints:
-    """Return the number of windows in each dimension."""
-    options = zip(size, kernel, stride, padding, dilation, strict=True)
-    return tuple((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in options)
 
 
 def _check_dtype(kernel: str, input: Tensor) -> None:
@@ -130,7 +125,7 @@ def unfold(
 
 
 @per_shapes
-def _unfolding(shape: Ints, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Walk:
+def _unfolding(shape: Ints, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Geometry:
     """Return the windows of ``unfold``, once all is checked."""
     given = {
         "kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride
@@ -143,14 +138,14 @@ def _unfolding(shape: Ints, kernel_size: Any, dilation: Any, padding: Any, strid
             f"dimensions for input, but got: {list(shape)}"
         )
     size = shape[-2:]
-    out = _windows(size, kernel, steps, before, spacing)
-    if min(out) < 1:
+    walk = Geometry.over(size, kernel, steps, before, spacing)
+    if min(walk.out) < 1:
         raise RuntimeError(
             f"Given input with spatial size {size}, kernel_size={kernel}, dilation={spacing}, "
-            f"padding={before}, calculated shape of the array of sliding blocks as {out}, but its "
-            "components must be at least one."
+            f"padding={before}, calculated shape of the array of sliding blocks as {walk.out}, but "
+            "its components must be at least one."
         )
-    return Walk(kernel, steps, before, spacing, out)
+    return walk
 
 
 def fold(
@@ -190,7 +185,7 @@ def fold(
 @per_shapes
 def _folding(
     shape: Ints, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> tuple[Ints, Walk]:
+) -> tuple[Ints, Geometry]:
     """Return the size of the images of ``fold`` and their windows, once all is checked."""
     given = {
         "output_size": output_size, "kernel_size": kernel_size, "dilation": dilation,
@@ -198,13 +193,12 @@ def _folding(
     }  # fmt: skip
     size, kernel, spacing, before, steps = (_pair("col2im", *option) for option in given.items())
     _check(kernel, steps, spacing, before)
-    out = _windows(size, kernel, steps, before, spacing)
-    walk = Walk(kernel, steps, before, spacing, out)
+    walk = Geometry.over(size, kernel, steps, before, spacing)
     _check_columns(shape, size, walk)
     return size, walk
 
 
-def _check_columns(shape: Ints, size: Ints, walk: Walk) -> None:
+def _check_columns(shape: Ints, size: Ints, walk: Geometry) -> None:
     """Raise RuntimeError for columns that do not match images of a size."""
     if len(shape) not in (2, 3) or not all(shape[-2:]):
         raise RuntimeError(

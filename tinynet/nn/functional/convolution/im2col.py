@@ -14,62 +14,16 @@ import itertools
 import math
 import operator
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
+from tinynet.nn.functional.geometry import Geometry, windows_inside
 
 BLOCK = 1 << 21  # bytes: the share of the cache per core
 _ALL = slice(None)
-
-
-class Walk(NamedTuple):
-    """The geometry of sliding windows, one int per dimension in each field.
-
-    Window ``o`` has, for ``0 <= k < kernel``, the elements ``stride * o + dilation * k - padding``;
-    outside the array these are 0. A negative padding skips elements.
-
-    Attributes:
-        kernel: size of a window.
-        stride: step between windows.
-        padding: the padding before the first element; that after the last follows from ``out``.
-        dilation: distance between the elements of a window.
-        out: number of windows.
-    """
-
-    kernel: tuple[int, ...]
-    stride: tuple[int, ...]
-    padding: tuple[int, ...]
-    dilation: tuple[int, ...]
-    out: tuple[int, ...]
-
-    @property
-    def reach(self) -> tuple[int, ...]:
-        """The extent from the first element of the first window to the last of the last."""
-        return tuple([(o - 1) * s + (k - 1) * d for k, s, _, d, o in zip(*self, strict=True)])
-
-    @property
-    def of_rows(self) -> Walk:
-        """The same windows with a first dimension of length 1."""
-        return Walk(*((n, *field) for n, field in zip((1, 1, 0, 1, 1), self, strict=True)))
-
-    def mirrored(self, size: tuple[int, ...]) -> Walk | None:
-        """Return the walk of the windows, in reverse order, over an array of this size.
-
-        With a stride of 1, an element is in windows that are ``dilation`` apart, too. None: the
-        stride is another, or the padding would be negative.
-        """
-        fields = zip(self.kernel, self.padding, self.dilation, strict=True)
-        padding = tuple([d * (k - 1) - p for k, p, d in fields])
-        if {*self.stride} != {1} or min(padding) < 0:
-            return None
-        return Walk(self.kernel, self.stride, padding, self.dilation, size)
-
-    def trivial(self, size: tuple[int, ...]) -> bool:
-        """Return whether the windows of an array of this size are its elements."""
-        return {*self.kernel, *self.stride} == {1} and not any(self.padding) and self.out == size
 
 
 def per_block(each: int, other: int) -> int:
@@ -83,7 +37,7 @@ def per_block(each: int, other: int) -> int:
     return max(1, max(BLOCK, other) // max(1, each))
 
 
-def columns(x: Array, walk: Walk, other: int) -> Iterator[tuple[slice, slice, Array]]:
+def columns(x: Array, walk: Geometry, other: int) -> Iterator[tuple[slice, slice, Array]]:
     """Yield the windows of ``x`` in blocks: slices of the batch and of the windows, and columns.
 
     Args:
@@ -116,7 +70,7 @@ OFFSET = 16
 ROWS_FROM = 5  # number of window rows from which a row layout pays
 
 
-def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Array:
+def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Geometry) -> Array:
     """Return windows copied to the buffer, with zeros outside the array.
 
     The distance between rows of the matrix is not a multiple of 1 KiB. Such rows would compete for
@@ -132,7 +86,7 @@ def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Walk) -> Ar
     return copy
 
 
-def sliding(x: Array, walk: Walk) -> Array:
+def sliding(x: Array, walk: Geometry) -> Array:
     """Return the windows ``[channels, *kernel, batch, *out]`` as a read-only view.
 
     Beyond the edges of all dimensions but the first, windows hold elements of the adjacent row
@@ -158,7 +112,7 @@ def sliding(x: Array, walk: Walk) -> Array:
     )
 
 
-def _framed(x: Array, walk: Walk) -> tuple[Array, tuple[int, ...]]:
+def _framed(x: Array, walk: Geometry) -> tuple[Array, tuple[int, ...]]:
     """Return each image as one run of elements with zeros around it, from the first window on."""
     inside, start, length, steps = _frame(x.shape[2:], walk)
     frame = np.zeros((*x.shape[:2], length), x.dtype)
@@ -167,7 +121,7 @@ def _framed(x: Array, walk: Walk) -> tuple[Array, tuple[int, ...]]:
 
 
 @functools.lru_cache(maxsize=512)
-def _frame(size: tuple[int, ...], walk: Walk) -> tuple[slice, int, int, tuple[int, ...]]:
+def _frame(size: tuple[int, ...], walk: Geometry) -> tuple[slice, int, int, tuple[int, ...]]:
     """Return the image's place in a frame, the first window's, the length, and distances."""
     steps = tuple(math.prod(size[i + 1 :]) for i in range(len(size)))
     before = sum(step * p for step, p in zip(steps, walk.padding, strict=True))
@@ -177,7 +131,7 @@ def _frame(size: tuple[int, ...], walk: Walk) -> tuple[slice, int, int, tuple[in
     return slice(first, stop), first - before, max(stop, first - before + needed), steps
 
 
-def _has_row_layout(walk: Walk) -> bool:
+def _has_row_layout(walk: Geometry) -> bool:
     """Return whether to use one copy of the rows for each column of the kernel, zeros included.
 
     This costs a copy, but clears the edges once per row instead of once per window.
@@ -185,7 +139,7 @@ def _has_row_layout(walk: Walk) -> bool:
     return len(walk.kernel) == 2 and walk.kernel[0] >= ROWS_FROM and walk.padding[1] > 0
 
 
-def _windows_of_rows(x: Array, walk: Walk) -> Array:
+def _windows_of_rows(x: Array, walk: Geometry) -> Array:
     """Return the windows ``[channels, *kernel, batch, *out]`` from copies of the rows."""
     batch, channels, *size = x.shape
     layout = np.zeros((channels, walk.kernel[1], batch, walk.reach[0] + 1, walk.out[1]), x.dtype)
@@ -205,20 +159,14 @@ def _windows_of_rows(x: Array, walk: Walk) -> Array:
     return as_strided(layout, shape, steps, writeable=False)
 
 
-def windows_inside(size: int, shift: int, stride: int, out: int) -> tuple[int, int]:
-    """Return the range of the windows whose element at offset ``shift`` is inside the array."""
-    low = min(max(-(shift // stride), 0), out)
-    return low, min(max((size - 1 - shift) // stride + 1, low), out)
-
-
-def clear_edges(windows: Array, size: tuple[int, ...], walk: Walk) -> None:
+def clear_edges(windows: Array, size: tuple[int, ...], walk: Geometry) -> None:
     """Write zeros where windows ``[channels, *kernel, batch, *out]`` extend past the edges."""
     for at in _edges(size, walk):
         windows[at] = 0
 
 
 @functools.lru_cache(maxsize=512)  # a layer asks in each call
-def _edges(size: tuple[int, ...], walk: Walk) -> list[Any]:
+def _edges(size: tuple[int, ...], walk: Geometry) -> list[Any]:
     """Return the indices of the elements of windows beyond the edges of dimensions after the first.
 
     The zeros of the first dimension are those of `_framed`.
@@ -235,7 +183,7 @@ def _edges(size: tuple[int, ...], walk: Walk) -> list[Any]:
     return found
 
 
-def added(windows: Array, size: tuple[int, ...], walk: Walk, before: int = 2) -> Array:
+def added(windows: Array, size: tuple[int, ...], walk: Geometry, before: int = 2) -> Array:
     """Return arrays ``[..., *size, ...]``: for each element, the sum over its windows.
 
     Args:

@@ -206,9 +206,6 @@ def _spread_over(var: Tensor, input: Tensor) -> Tensor:
     raise ValueError("var is of incorrect size")
 
 
-# ---- classification -----------------------------------------------------------------------------
-
-
 # ---- cross-entropy of rows of logits, as an operation -------------------------------------------
 
 

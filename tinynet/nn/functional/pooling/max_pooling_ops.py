@@ -67,8 +67,13 @@ def _steps(offsets: Array, row: int) -> Array:
 
 def plane_indices(offsets: Array, sizes: Ints) -> Array:
     """Return the indices in planes of ``sizes`` of the elements at the offsets of the windows."""
+    corners = _corners(1, *offsets.shape[-2:], sizes)[0]
+    if maxima.has_channels_last(offsets, 2):
+        indices = _steps(offsets.transpose(0, 2, 3, 1), sizes[1])
+        indices += corners[..., None]
+        return indices.transpose(0, 3, 1, 2)
     indices = _steps(offsets, sizes[1])
-    indices += _corners(1, *offsets.shape[-2:], sizes)[0]
+    indices += corners
     return indices
 
 
@@ -181,9 +186,9 @@ def max_unpool(input: Array, indices: Array, /, output_size: Ints) -> Array:
 # ---- derivatives --------------------------------------------------------------------------------
 
 
-def _flat_indices(indices: Array, planes: int, sizes: Ints) -> Array:
-    """Return indices in planes of ``sizes`` as indices in the flattened array of all planes."""
-    first = np.arange(planes) * math.prod(sizes)
+def _flat_indices(indices: Array, planes: int, size: int) -> Array:
+    """Return indices in planes of a size as indices in the flattened array of all planes."""
+    first = np.arange(planes) * size
     return (
         indices.reshape(planes, math.prod(indices.shape) // max(planes, 1)) + first[:, None]
     ).reshape(-1)
@@ -194,18 +199,23 @@ def max_pool_backward(self: Array, indices: Array, /, sizes: Ints, disjoint: boo
 
     ``disjoint``: no index occurs twice.
     """
-    lead = self.shape[: self.ndim - len(sizes)]
-    count, size = math.prod(lead), math.prod(sizes)
+    lead, size = self.shape[: self.ndim - len(sizes)], math.prod(sizes)
+    count, channels = math.prod(lead), self.shape[1] if self.ndim > 1 else 1
+    if is_last := maxima.has_channels_last(indices, len(sizes)):
+        indices = indices.transpose(0, 2, 3, 1) * channels + np.arange(channels)
+        self, count, size = self.transpose(0, 2, 3, 1), len(self), size * channels
     planes = np.zeros((count, size), self.dtype)
-    shape = count, math.prod(self.shape[len(lead) :])
+    shape = count, math.prod(self.shape) // max(count, 1)
     slopes, indices = self.reshape(shape), indices.reshape(shape)
     for part in threads.slices(count, max(1, _ADDED // max(1, size))):
         block, slope = planes[part].reshape(-1), slopes[part].reshape(-1)
-        flat = _flat_indices(indices[part], part.stop - part.start, sizes)
+        flat = _flat_indices(indices[part], part.stop - part.start, size)
         if disjoint:
             block[flat] = slope
         else:
             np.add.at(block, flat, slope)
+    if is_last:
+        return planes.reshape(count, *sizes, channels).transpose(0, 3, 1, 2)
     return planes.reshape(*lead, *sizes)
 
 
@@ -221,13 +231,15 @@ def adaptive_max_pool_backward(
 def max_gather(self: Array, indices: Array, /, rank: int) -> Array:
     """Return the elements of each plane at the indices."""
     planes = math.prod(indices.shape[: indices.ndim - rank])
-    flat = _flat_indices(indices, planes, spatial(self.shape, rank))
+    flat = _flat_indices(indices, planes, math.prod(spatial(self.shape, rank)))
     return np.take(self.reshape(-1), flat).reshape(indices.shape)
 
 
 @operation(node="MaxPool2DWithIndicesBackwardBackward0")
 def max_pool_2x2_backward(self: Array, offsets: Array, /, shape: Ints) -> Array:
     """Return zeros of a shape, with each element at the offset of its window of 2 by 2."""
+    if maxima.has_channels_last(offsets, 2) and not numba_kernels.takes(self):
+        return max_pool_backward(self, plane_indices(offsets, shape[-2:]), shape[-2:], True)
     return scatter(self, offsets, shape[-2:]).reshape(shape)
 
 

@@ -2,7 +2,8 @@
 
 Planes are flat runs of elements, with the lowest number around each plane: so one call of numpy
 compares all elements with their neighbours, for numpy's overhead per row would exceed the work on
-its few elements. Results in between, which belong to no window, are left out at the end.
+its few elements. Results in between, which belong to no window, are left out at the end. Images
+with the channels last are runs of pixels, and need no other layout.
 
 Few windows, large ones and uneven ones are copied, for one call of ``argmax``.
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.layouts import channels_last, suggested
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.nn.functional.pooling.windows import Windows
@@ -45,8 +47,8 @@ def maxima(x: Array, windows: Windows) -> Array:
         best[part] = _ranked(planes[part], windows, False)[0]
 
     if best.size:
-        by_planes(work, len(planes), math.prod(windows.flat.frame))
-    return best.reshape(*x.shape[: x.ndim - len(windows.sizes)], *windows.outputs)
+        by_planes(work, len(planes), math.prod(windows.flat.frame) * _pixel(planes, windows))
+    return _unfolded(best, x, windows)
 
 
 def peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
@@ -56,19 +58,20 @@ def peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
     """
     planes, best = _folded(x, windows)
     indices = np.empty(best.shape, np.int64)
+    ones = (1,) * (planes.ndim - 1 - len(windows.sizes))
 
     def work(part: slice) -> None:
         best[part], ranks, is_copied = _found(planes[part], windows)
         if is_copied:
-            indices[part] = windows.elements.reshape(-1).take(ranks + windows.first)
+            first = windows.first.reshape(*windows.outputs, *ones)
+            indices[part] = windows.elements.reshape(-1).take(ranks + first)
         else:
             np.take(windows.offsets, ranks, out=indices[part], mode="clip")  # "raise" is slower
-            indices[part] += windows.corners
+            indices[part] += windows.corners.reshape(*windows.outputs, *ones)
 
     if best.size:
-        by_planes(work, len(planes), windows.room)
-    shape = *x.shape[: x.ndim - len(windows.sizes)], *windows.outputs
-    return best.reshape(shape), indices.reshape(shape)
+        by_planes(work, len(planes), windows.room * _pixel(planes, windows))
+    return _unfolded(best, x, windows), _unfolded(indices, x, windows)
 
 
 def ranked_peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
@@ -80,15 +83,36 @@ def ranked_peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
         best[part], ranks[part], _ = _found(planes[part], windows)
 
     if best.size:
-        by_planes(work, len(planes), windows.room)
-    shape = *x.shape[: x.ndim - len(windows.sizes)], *windows.outputs
-    return best.reshape(shape), ranks.reshape(shape)
+        by_planes(work, len(planes), windows.room * _pixel(planes, windows))
+    return _unfolded(best, x, windows), _unfolded(ranks, x, windows)
+
+
+def has_channels_last(x: Array, rank: int) -> bool:
+    """Return whether images have their channels last in memory, and several of them."""
+    return rank == 2 and x.ndim == 4 and x.shape[1] > 1 and suggested(x) is channels_last
 
 
 def _folded(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Return an array with one dimension of planes, and memory for the maxima."""
-    lead = math.prod(x.shape[: x.ndim - len(windows.sizes)])
+    """Return an array with one dimension of planes, or of images, and memory for the maxima."""
+    rank = len(windows.sizes)
+    if windows.steps and has_channels_last(x, rank):
+        images = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+        return images, np.empty((len(x), *windows.outputs, x.shape[1]), x.dtype)
+    lead = math.prod(x.shape[: x.ndim - rank])
     return x.reshape(lead, *windows.sizes), np.empty((lead, *windows.outputs), x.dtype)
+
+
+def _unfolded(made: Array, x: Array, windows: Windows) -> Array:
+    """Return what was found in the planes of ``x`` in its dimensions."""
+    rank = len(windows.sizes)
+    if made.ndim > 1 + rank:
+        return made.transpose(0, 3, 1, 2)
+    return made.reshape(*x.shape[: x.ndim - rank], *windows.outputs)
+
+
+def _pixel(planes: Array, windows: Windows) -> int:
+    """Return the number of channels at each place of the planes."""
+    return math.prod(planes.shape[1 + len(windows.sizes) :])
 
 
 def _found(planes: Array, windows: Windows) -> tuple[Array, Array, bool]:
@@ -96,7 +120,7 @@ def _found(planes: Array, windows: Windows) -> tuple[Array, Array, bool]:
 
     Flat planes serve neither NaNs nor windows of the lowest number, which is also around them.
     """
-    few = len(planes) * windows.count * (windows.length + _ROW) <= _FEW
+    few = planes.size // math.prod(windows.sizes) * windows.count * (windows.length + _ROW) <= _FEW
     if not few and not windows.apart:
         best, ranks = _ranked(planes, windows, True)
         if np.minimum.reduce(best, None) > _lowest(planes.dtype):
@@ -109,6 +133,11 @@ def _found(planes: Array, windows: Windows) -> tuple[Array, Array, bool]:
 
 def _copied(planes: Array, windows: Windows) -> tuple[Array, Array]:
     """Return the maximum of each window and its position there, from copies of the windows."""
+    if planes.ndim > 1 + len(windows.sizes):
+        count, channels = len(planes), planes.shape[-1]
+        found = _copied(planes.transpose(0, 3, 1, 2).reshape(-1, *windows.sizes), windows)
+        best, ranks = (a.reshape(count, channels, *windows.outputs) for a in found)
+        return best.transpose(0, 2, 3, 1), ranks.transpose(0, 2, 3, 1)
     length = windows.length
     rows = planes.reshape(len(planes), math.prod(windows.sizes))
     if windows.count > 1 or not windows.inside or length != rows.shape[1]:
@@ -135,21 +164,24 @@ def _ranked(planes: Array, windows: Windows, ranked: bool) -> tuple[Array, Any]:
 
     The last dimension comes first, so elements of later rows have higher ranks.
     """
-    flat, count = windows.flat, len(planes)
+    flat, count, pixel = windows.flat, len(planes), planes.shape[1 + len(windows.sizes) :]
     if flat.target is None:
-        x = planes.reshape(-1)
+        x = planes.reshape(-1, *pixel)
     else:
-        framed = np.full((count, *flat.frame), _lowest(planes.dtype), planes.dtype)
+        framed = np.full((count, *flat.frame, *pixel), _lowest(planes.dtype), planes.dtype)
         framed[flat.target] = planes[flat.source]
-        x = framed.reshape(-1)
+        x = framed.reshape(-1, *pixel)
     ranks: Any = flat.dtype.type(0) if ranked else None
     for shifts, step, numbers in flat.stages:
-        best = np.empty(count * flat.size, x.dtype)
+        best = np.empty((count * flat.size, *pixel), x.dtype)
         ranks = _along(best, x, shifts, step, ranks, numbers)
         x = best
+    best = x.reshape(count, *flat.shape, *pixel)[flat.inside]
     if ranked and ranks.ndim:
-        ranks = ranks.reshape(count, *flat.shape)[flat.inside]
-    return x.reshape(count, *flat.shape)[flat.inside], ranks
+        ranks = ranks.reshape(count, *flat.shape, *pixel)[flat.inside]
+    elif ranked:  # windows of one element
+        ranks = np.zeros(best.shape, ranks.dtype)
+    return best, ranks
 
 
 def _along(best: Array, x: Array, shifts: list[int], step: int, ranks: Any, numbers: int) -> Any:
@@ -172,7 +204,7 @@ def _along(best: Array, x: Array, shifts: list[int], step: int, ranks: Any, numb
             np.maximum(top, part[:n], out=top)
         return ranks
     befores = [ranks[shift:][:n] if ranks.ndim else ranks for shift in shifts]
-    found = np.empty(len(best), ranks.dtype)
+    found = np.empty(best.shape, ranks.dtype)
     above, code = parts[0][:n], befores[0]
     for k in range(1, len(parts)):
         part = parts[k][:n]

@@ -16,6 +16,7 @@ from tinynet.nn.functional.checks import (
     spatial,
     tensor_only,
 )
+from tinynet.nn.functional.geometry import Geometry
 from tinynet.nn.functional.pooling.max_pooling_ops import fractional_max_pools, max_unpools
 from tinynet.nn.functional.pooling.windows import COUNTS, check_no_empty_dim, check_outputs
 from tinynet.ops.arguments import name_of
@@ -94,8 +95,7 @@ def _plane_sizes(
             "The 'kernel_size', 'stride' and 'padding' of max_unpool must have one number for each "
             f"spatial dimension. Got {kernel}, {stride} and {padding} instead."
         )
-    dims = zip(spatial(shape, rank), kernel, stride, padding, strict=True)
-    usual = tuple((n - 1) * s + k - 2 * p for n, k, s, p in dims)
+    usual = Geometry(kernel, stride, padding, (1,) * rank, spatial(shape, rank)).least
     shown = usual if output_size is None else output_size
     if len(shown) == rank + 2:
         shown = shown[2:]

@@ -15,6 +15,7 @@ import numpy as np
 
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import Ints, int_tuple, per_dim, spatial
+from tinynet.nn.functional.geometry import Geometry, window_count, windows_inside
 from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
 from tinynet.ops.arguments import is_whole
 
@@ -221,20 +222,10 @@ def _taps(n: int, count: int, kernel: int, stride: int, padding: int, dilation: 
     taps = []
     for offset in range(kernel):
         first = offset * dilation - padding  # the element of output 0, if it exists
-        low = max(0, -(first // stride))
-        high = max(low, min(count, (n - 1 - first) // stride + 1))
+        low, high = windows_inside(n, first, stride, count)
         start = first + low * stride
         taps.append((slice(low, high), slice(start, start + (high - low) * stride, stride)))
     return tuple(taps)
-
-
-def _count(n: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
-    """Return the number of windows; with ``ceil_mode`` the last may extend past the right edge."""
-    room = n + 2 * padding - dilation * (kernel - 1) - 1
-    count = (room + (stride - 1 if ceil_mode else 0)) // stride + 1
-    if ceil_mode and (count - 1) * stride >= n + padding:  # it must begin inside
-        count -= 1
-    return count
 
 
 @lru_cache(maxsize=CACHED)
@@ -249,7 +240,7 @@ def sliding(title: str, shape: Ints, options: Options) -> Windows:
     _check_options(options)
     check_nonempty(title, shape, rank)
     dims = list(zip(spatial(shape, rank), *options[:4], strict=True))
-    outputs = tuple(_count(*dim, options.ceil_mode) for dim in dims)
+    outputs = Geometry.over(spatial(shape, rank), *options).out
     small = title == "avg_pool3d" and any(n < k for n, k, *_ in dims)
     if min(outputs) < 1 or small:
         _refuse_small(title, shape, outputs, options.kernel_size)
@@ -426,7 +417,7 @@ def check_max1d(shape: Ints, options: Options, return_indices: bool) -> None:
         )
     if dilation <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {dilation}")
-    count = _count(shape[-1], kernel, stride, padding, dilation, ceil_mode)
+    count = window_count(shape[-1], kernel, stride, padding, dilation, ceil_mode)
     if count < 1:
         raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
 

@@ -70,7 +70,7 @@ def panels(
     size = weight.shape[0] // gates
     width = (_width(size, batch * inputs) if steps > 3 else size) or 1
     split = weight.reshape(gates, size // width, width, inputs).transpose(0, 1, 3, 2)
-    result = np.empty(split.shape, weight.dtype) if steps > 3 else np.empty_like(split)
+    result = aligned(split.shape, weight.dtype) if steps > 3 else np.empty_like(split)
     for target, (gate, factor) in enumerate(zip(order, scale, strict=True)):
         np.multiply(split[gate], weight.dtype.type(factor), out=result[target])
     return result
@@ -130,13 +130,14 @@ class BackwardProduct:
         terms = inner // parts
         width = _width(size, batch * terms) if steps > 3 else size
         split = weight.reshape(parts, terms, size // max(width, 1), width).swapaxes(1, 2)
-        self.panels, self.sums, self.parts = np.ascontiguousarray(split), d, None
+        self.panels, self.sums, self.parts = aligned(split.shape, weight.dtype), d, None
+        self.panels[...] = split
         self.out = by_panel(out, self.panels)
         if parts == 1:
             self.panels = self.panels[0]
         else:
             self.sums = d.reshape(steps, batch, parts, 1, terms).transpose(0, 2, 3, 1, 4)
-            self.parts = np.empty((parts, *self.out.shape), d.dtype)
+            self.parts = aligned((parts, *self.out.shape), d.dtype)
 
     def __call__(self, step: int) -> None:
         """Write the product of a step to ``out``."""
@@ -179,10 +180,10 @@ def for_products(weight: Array, steps: int, batch: int) -> Array:
     if steps <= 3:
         return weight
     if batch == 1:  # reading the weight takes most of the time, in either order
-        copy = aligned(weight.size).reshape(weight.shape)
+        copy = aligned(weight.shape)
         copy[...] = weight
     else:
-        copy = aligned(weight.size).reshape(weight.shape[::-1])
+        copy = aligned(weight.shape[::-1])
         gates.transpose(weight, copy)
     return copy
 

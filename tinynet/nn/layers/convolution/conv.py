@@ -12,6 +12,7 @@ from tinynet.nn import init
 from tinynet.nn.base.options import Spatial
 from tinynet.nn.functional.checks import per_dim
 from tinynet.nn.functional.convolution.convolution import lengths
+from tinynet.nn.functional.geometry import Geometry
 from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
@@ -277,8 +278,7 @@ class _ConvTransposeNd(_ConvNd):
         names = ("kernel_size", "stride", "padding", "dilation")
         given = zip(names, (kernel_size, stride, padding, dilation or 1), strict=True)
         options = [lengths("conv_transpose", name, n, rank, rank) for name, n in given]
-        sizes = zip(input.shape[others:], *options, strict=True)
-        least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, k, s, p, d in sizes]
+        least = [*Geometry(*[*options, input.shape[others:]]).least]
         most = [n + s - 1 for n, s in zip(least, options[1], strict=True)]
         if any(not a <= n <= b for n, a, b in zip(wanted, least, most, strict=True)):
             raise ValueError(
@@ -352,7 +352,7 @@ class _ConvTranspose(_ConvTransposeNd):
         """
         spread: Any = (F.conv_transpose1d, F.conv_transpose2d, F.conv_transpose3d)[self.rank - 1]
         wanted = output_size if output_size is None else list(output_size)
-        given = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
+        given: Any = self.stride, self.padding, self.kernel_size, self.rank, self.dilation
         extra: Any = self._output_padding(input, wanted, *given)
         options = self.stride, self.padding, extra, self.groups, self.dilation
         return spread(input, self.weight, self.bias, *options)

@@ -246,7 +246,7 @@ class RandomChoice(_Sequence):
         p: their weights; by default, all are equal.
 
     Raises:
-        ValueError: the number of weights differs from that of the transforms.
+        ValueError: there are not as many weights as transforms.
     """
 
     def __init__(self, transforms: Sequence[Callable[..., Any]], p: Sequence[float] | None = None):

@@ -139,6 +139,15 @@ def test_pickles():
     assert not pickle.loads(pickle.dumps(tn.tensor(1))).requires_grad
 
 
+@pytest.mark.parametrize("create", [tn.tensor, tn.Tensor, tn.FloatTensor])
+def test_tensors_of_one_element_are_numbers_in_a_list(create):
+    one = tn.ones(1, requires_grad=True)
+    assert create([one]).shape == (1,) and create([[one, 2.0]]).tolist() == [[1.0, 2.0]]
+    assert create((tn.tensor(1.0), one)).shape == (2,) and not create([one]).requires_grad
+    with pytest.raises(ValueError, match="only one element tensors can be converted"):
+        create([tn.ones(2)])
+
+
 @pytest.mark.parametrize("n", [np.int64(3), np.uint8(3), np.array(3), tn.tensor(3)])
 def test_old_constructors_take_numpy_s_integers_as_sizes(n):
     """Such as `env.action_space.n`."""

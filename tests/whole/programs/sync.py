@@ -16,6 +16,7 @@ def compute_in_double(torch: Any) -> None:
     torch.set_default_dtype(torch.float64)
     single = torch.float32
     torch.float32 = torch.float = torch.float64
+    torch.complex64 = torch.cfloat = torch.complex128
     torch.FloatTensor, torch.Tensor.float = torch.DoubleTensor, torch.Tensor.double
     converted = torch.Tensor.type
     torch.Tensor.type = lambda t, dtype=None, **options: converted(

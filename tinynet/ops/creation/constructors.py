@@ -40,8 +40,9 @@ def _array_of(data: Any, dtype: Any) -> Array:
         array = np.array(data, dtype=kind)
         dtypes.of(array)
         return array
+    values = plain_values(data)
     try:
-        array = np.array(_plain(data))
+        array = np.array(values)
         if kind == dtypes.uint64.numpy and array.dtype.kind not in "US":
             array = _unsigned(data)
     except ValueError:
@@ -72,7 +73,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
 
 def _unsigned(data: Any) -> Array:
     """Return Python's integers for uint64, as objects; numpy reads [1, 2**63] as floats."""
-    array = np.array(_plain(data), dtype=object)
+    array = np.array(plain_values(data), dtype=object)
     for x in array.flat:
         if not isinstance(x, int):
             raise TypeError("an integer is required")
@@ -114,14 +115,14 @@ def _holds_arrays(data: Any) -> bool:
     return isinstance(data, (np.ndarray, np.generic))
 
 
-def _plain(data: Any) -> Any:
-    """Replace tensors inside nested sequences by their values; one-element tensors become
-    numbers.
-    """
+def plain_values(data: Any) -> Any:
+    """Replace tensors inside nested sequences, of one element each, by their numbers."""
     if isinstance(data, Tensor):
-        return data._array.reshape(()) if data._array.size == 1 else data._array
+        if data._array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data._array.reshape(())
     if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
-        return [_plain(x) for x in data]
+        return [plain_values(x) for x in data]
     return data
 
 

@@ -16,6 +16,7 @@ from tinynet.core.tensors.subclasses import shared
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import c_name
+from tinynet.ops.creation.constructors import plain_values
 from tinynet.ops.shaping.views import alias
 
 _TYPES: dict[str, Any] = {"size": Sequence, "data": (Sequence, np.ndarray), "other": Tensor}
@@ -93,7 +94,8 @@ def _array(source: Any, dtype: np.dtype[Any]) -> Array:
         raise TypeError("new(): invalid data type 'str'")
     if isinstance(source, np.ndarray) and any(stride < 0 for stride in source.strides):
         raise dtypes.negative_stride()
+    values = plain_values(source) if isinstance(source, (list, tuple)) else source
     try:
-        return np.array(source, dtype=dtype, copy=None)
+        return np.array(values, dtype=dtype, copy=None)
     except ValueError:
         raise dtypes.ragged(source) from None

@@ -98,6 +98,21 @@ def scatter(g: Array, offsets: Array, sizes: Ints) -> Array:
     return planes
 
 
+def _scatter_pixels(g: Array, offsets: Array, sizes: Ints) -> Array:
+    """Do what ``scatter`` does for images with the channels last.
+
+    Bits are multiplied by 1 or 0: an infinite number times 0 would be NaN.
+    """
+    g, offsets = (a.transpose(0, 2, 3, 1) for a in (g, offsets))
+    made = np.zeros((len(g), *sizes, g.shape[-1]), g.dtype)
+    bits = f"i{g.itemsize}"
+    height, width = 2 * g.shape[1], 2 * g.shape[2]
+    for offset in range(4):
+        part = made[:, offset // 2 : height : 2, offset % 2 : width : 2]
+        np.multiply(g.view(bits), offsets == offset, out=part.view(bits))
+    return made.transpose(0, 3, 1, 2)
+
+
 # ---- the operations -----------------------------------------------------------------------------
 
 
@@ -239,7 +254,7 @@ def max_gather(self: Array, indices: Array, /, rank: int) -> Array:
 def max_pool_2x2_backward(self: Array, offsets: Array, /, shape: Ints) -> Array:
     """Return zeros of a shape, with each element at the offset of its window of 2 by 2."""
     if maxima.has_channels_last(offsets, 2) and not numba_kernels.takes(self):
-        return max_pool_backward(self, plane_indices(offsets, shape[-2:]), shape[-2:], True)
+        return _scatter_pixels(self, offsets, shape[-2:])
     return scatter(self, offsets, shape[-2:]).reshape(shape)
 
 

@@ -67,8 +67,7 @@ class View:
 
 def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
     """Law 1: make ``target``, a new result of the view operation ``op``, alias ``source``."""
-    counter = counter_of(source)
-    target._counter = counter
+    counter = target._counter = source._counter or counter_of(source)
     if counter is INFERENCE:
         return View(source, (), 0, None)  # inference tensors have no history
     outer = source._view

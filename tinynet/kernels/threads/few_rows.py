@@ -4,9 +4,7 @@ OpenBLAS copies both matrices to another order before it multiplies them. With f
 the large one takes most of the time: 1.2 ms of the 1.5 ms for 4 rows of 768 by 3072 numbers. For
 processors with AVX-512 it has loops for small products too, of up to a million multiply-adds, which
 read matrices in place. So the large matrix is cut into blocks of that size, which ``np.matmul``
-takes as a stack. This is 1.5 to 7 times as fast, and as fast as memory for up to 4 rows. Many rows
-times a matrix of up to 128 rows, as narrow layers need, are 1.1 to 1.9 times as fast in blocks
-of 64 by 64 results, with a copy of the matrix whose rows begin where lines of the cache do.
+takes as a stack. This is 1.5 to 7 times as fast, and as fast as memory for up to 4 rows.
 """
 
 from __future__ import annotations
@@ -16,19 +14,15 @@ import functools
 
 import numpy as np
 
-from tinynet.base.memory import aligned
 from tinynet.dtypes import Array
 from tinynet.kernels.threads.blocks import row_by_row
 from tinynet.kernels.threads.openblas import blas_function
-from tinynet.kernels.threads.sharing import get_count, share, slices
 
 LEAST = 400_000  # multiply-adds from which a product takes longer than what blocks cost
 MATRIX = 1 << 15  # numbers of a transposed matrix whose copy takes longer than that
 SMALL = 100**3  # multiply-adds up to which OpenBLAS multiplies in place
 _RESULTS = 1200  # numbers in its result, up to which it also reads a transposed matrix in place
 _FEW, _FEWEST = 32, 24  # rows; rows if the products of blocks are added
-_NARROW, _MANY, _WIDTH = 128, 1 << 22, 64  # rows of b, multiply-adds, and rows of a block
-_SHARED = 1 << 25  # multiply-adds from which threads share the blocks
 _CORES = (b"SkylakeX", b"Cooperlake", b"SapphireRapids")
 
 
@@ -45,18 +39,13 @@ def product(a: Array, b: Array) -> Array | None:
     a_by_rows, b_by_rows = a.flags.c_contiguous, b.flags.c_contiguous
     if inner == 1:
         return _outer(a, b) if b_by_rows else None
-    size = rows * inner * columns
-    is_small = size <= SMALL
+    is_small = rows * inner * columns <= SMALL
     if a_by_rows and b.flags.f_contiguous and 1 < rows <= 2 * _FEW:
         block = _block(min(_RESULTS // rows, SMALL // (rows * inner)), 64)
         if rows <= _FEW and columns >= block >= 16 and _reads_in_place():
             return None if rows * columns <= _RESULTS and is_small else _by_columns(a, b, block)
         return _transposed(a, b) if rows < columns and inner >= 4 * rows else None
-    if is_small or not _reads_in_place():
-        return None
-    if a_by_rows and inner <= _NARROW and min(rows // 4, columns) >= _WIDTH and size >= _MANY:
-        return _by_panels(a, b) if b_by_rows or b.flags.f_contiguous else None
-    if not b_by_rows:
+    if is_small or not _reads_in_place() or not b_by_rows:
         return None
     if a.flags.f_contiguous and inner <= _FEW:
         block = _block(SMALL // (inner * columns), 32)
@@ -103,28 +92,6 @@ def _by_columns(a: Array, b: Array, block: int) -> Array:
     np.matmul(a, blocks, out=out[:, :whole].reshape(rows, -1, block).swapaxes(0, 1))
     if whole < columns:
         out[:, whole:] = np.dot(a, b[:, whole:])
-    return out
-
-
-def _by_panels(a: Array, b: Array) -> Array:
-    """Multiply many rows by few, of which blocks of columns are copied to aligned memory."""
-    (rows, inner), columns = a.shape, b.shape[1]
-    tall, wide = rows // _WIDTH * _WIDTH, columns // _WIDTH * _WIDTH
-    out, blocks = np.empty((rows, columns), a.dtype), a[:tall].reshape(-1, 1, _WIDTH, inner)
-    count = get_count() if a.size * columns >= _SHARED else 1
-    for begin, end, width in ((0, wide, _WIDTH), (wide, columns, columns - wide)):
-        if begin == end:
-            continue
-        panels = aligned(((end - begin) // width, inner, width))
-        panels[...] = b[:, begin:end].reshape(inner, -1, width).swapaxes(0, 1)
-        made = out[:tall, begin:end].reshape(-1, _WIDTH, len(panels), width).swapaxes(1, 2)
-
-        def work(part: slice, panels: Array = panels, made: Array = made) -> None:
-            np.matmul(blocks[part], panels, out=made[part])
-
-        share(work, slices(len(made), -(-len(made) // count)))
-    if tall < rows:
-        np.dot(a[tall:], b, out=out[tall:])
     return out
 
 

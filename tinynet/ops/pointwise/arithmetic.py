@@ -19,10 +19,6 @@ from tinynet.ops.arguments import no_derivative, refuse_kinds
 from tinynet.ops.pointwise.exponential import reciprocal
 from tinynet.ops.pointwise.where import pick, zeros_for
 
-# ---- division -----------------------------------------------------------------------------------
-# Integer division: quotients, remainders, common divisors, bit shifts.
-
-
 # ---- quotients and remainders -------------------------------------------------------------------
 
 

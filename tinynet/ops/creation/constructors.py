@@ -13,7 +13,7 @@ from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike, require_cpu
-from tinynet.core.tensors.tensor import Tensor, public_function, wrap
+from tinynet.core.tensors.tensor import Tensor, _check_lone, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.arguments import also_named
@@ -57,9 +57,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
             kind = dtypes.result_type([0j])
         if array.dtype.kind == "O" and any(type(x) is float for x in array.flat):
             kind = dtypes.default_float()
-        if _holds_arrays(data) and dtypes.is_floating(array.dtype):
-            kind = array.dtype if array.dtype in dtypes.FLOATS else kind
-        elif _holds_arrays(data) and array.dtype.kind == "c":
+        if _holds_arrays(data) and (array.dtype.kind == "c" or array.dtype in dtypes.FLOATS):
             kind = array.dtype
         if array.size == 0 and array.dtype == np.float64:
             kind = dtypes.default_float()
@@ -118,8 +116,7 @@ def _holds_arrays(data: Any) -> bool:
 def plain_values(data: Any) -> Any:
     """Replace tensors inside nested sequences, of one element each, by their numbers."""
     if isinstance(data, Tensor):
-        if data._array.size != 1:
-            raise ValueError("only one element tensors can be converted to Python scalars")
+        _check_lone(data, warns=False)
         return data._array.reshape(())
     if isinstance(data, (list, tuple)) and any(isinstance(x, (list, tuple, Tensor)) for x in data):
         return [plain_values(x) for x in data]

@@ -230,12 +230,6 @@ INSTEAD = (
         {"sees.strides": [[1, 3], [2, 1]]},
     ),
     Instead(
-        "A saved leaf keeps the saved values: the gradient is that of the computation that ran, "
-        "even after `x.data = y`.",
-        "data/assigning_data_between_forward_and_backward",
-        {"sees.x.grad.tensor": np.array([2.0, 4.0], "float32")},
-    ),
-    Instead(
         "A copy has its own memory, even if the originals shared theirs.",
         "copies/deepcopy_of_views_keeps_their_memory_shared",
         {"sees.b": {"tensor": np.array([1.0, 2.0, 3.0], "float32"), "version": 1}},

@@ -263,11 +263,11 @@ class _ConvTransposeNd(_ConvNd):
         kernel_size: Sequence[int],
         num_spatial_dims: int,
         dilation: Sequence[int] | None = None,
-    ) -> list[int]:
+    ) -> Sequence[int]:
         """Return the ``output_padding`` that yields a size. Layers of other libraries call it."""
         rank = num_spatial_dims
         if output_size is None:
-            return list(per_dim(self.output_padding, rank))
+            return per_dim(self.output_padding, rank)
         others = input.ndim - rank
         wanted = output_size[others:] if len(output_size) == input.ndim else output_size
         if len(wanted) != rank:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from tinynet.amp import cuda as amp  # noqa: F401  # torch.cuda.amp
+from tinynet.amp import cuda as amp  # noqa: F401  # users read it as torch.cuda.amp
 
 __path__: list[str] = []  # PyTorch has modules inside: cuda.amp
 

@@ -396,7 +396,12 @@ IntTensor = _of_entries(dtypes.int32)
 
 # ---- gradients of rows ---------------------------------------------------------------------------
 
-_UNCOALESCED = "Cannot get {} on an uncoalesced tensor, please call .coalesce() first"
+
+def _check_coalesced(t: Tensor, what: str) -> None:
+    if not rows_of(t, what).coalesced:
+        raise RuntimeError(
+            f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
+        )
 
 
 @method
@@ -474,8 +479,7 @@ def indices(self: Tensor) -> Tensor:
         >>> table.weight.grad.coalesce().indices()
         tensor([[0, 2]])
     """
-    if not rows_of(self, "indices").coalesced:
-        raise RuntimeError(_UNCOALESCED.format("indices"))
+    _check_coalesced(self, "indices")
     return _indices(self)
 
 
@@ -492,8 +496,7 @@ def values(self: Tensor) -> Tensor:
         >>> table.weight.grad.coalesce().values()
         tensor([[2.]])
     """
-    if not rows_of(self, "values").coalesced:
-        raise RuntimeError(_UNCOALESCED.format("values"))
+    _check_coalesced(self, "values")
     return _values(self)
 
 

@@ -161,7 +161,8 @@ def _check_view(t: Tensor, steps: Any) -> None:
     finally:
         mode.grad, mode.tracer = before
     alike = _layout(made) == _layout(t) and requires_grad(t) == requires_grad(view.base)
-    invalid = origin is not None and int(view.at) != t._counter.count  # type: ignore[union-attr]
+    counter: Any = t._counter  # a view has one
+    invalid = origin is not None and int(view.at) != counter.count
     if not repeated or invalid or view.leaf or not alike or _is_hooked(t, len(steps)):
         raise CaptureError(
             "the function returns a view with hooks, made without recording, or changed since",

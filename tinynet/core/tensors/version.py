@@ -109,7 +109,7 @@ class Untracked(Version):
     __slots__ = ()
 
     @property
-    def n(self) -> float:  # type: ignore[override]
+    def n(self) -> float:  # type: ignore[override]  # instead of the slot
         """Raise an error: only saving a value reads the number."""
         raise RuntimeError(errors.INFERENCE_SAVED)
 

@@ -16,7 +16,7 @@ from tests.whole.programs.__main__ import (
     run,
     step_by_step,
 )
-from tests.whole.programs.comparison import differs, verdict
+from tests.whole.programs.comparison import differs, step_verdict, verdict
 from tests.whole.programs.made import training
 
 FALLING = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5]
@@ -62,6 +62,21 @@ def test_a_program_that_agrees_in_float64_is_the_same(monkeypatch, capsys):
     assert step_by_step([rounds], None, 60, double=True) == 0
     assert step_by_step([rounds, errs], None, 60) == 1
     assert "1 of 2 give PyTorch's numbers, 1 of them in float64 only" in capsys.readouterr().out
+
+
+def test_the_bound_grows_as_nudged_weights_do_on_pytorch():
+    """Rounding that grows explains later steps, and nothing before it has grown."""
+
+    def seen(*losses):
+        series = {"a.py:1": list(losses)}
+        return {"status": "steps", "error": "", "series": series, "gradients": [], "outputs": []}
+
+    expected, nudged = seen(1.0, 1.0, 1.0), [seen(1.0, 1.01, 1.001)]
+    assert step_verdict(seen(1.0, 1.0, 1.2), expected, 1e-5).startswith("DIFFERS")
+    assert step_verdict(seen(1.0, 1.0, 1.2), expected, 1e-5, nudged) == "ok"
+    early = step_verdict(seen(1.001, 1.0, 1.0), expected, 1e-5, nudged)
+    assert early == "DIFFERS a.py:1 of step 0 is 1.001, and 1 on PyTorch"
+    assert step_verdict(seen(1.0, 1.6, 1.0), expected, 1e-5, nudged).startswith("DIFFERS")
 
 
 def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):

@@ -5,6 +5,8 @@ The random numbers differ, so no loss is the same. Compared are, for each line t
 each loss, each step's gradients and the first outputs of modules are compared.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from math import isclose, isnan
 from statistics import fmean, pstdev
 from typing import Any
@@ -13,29 +15,57 @@ UNCOMPARED = {"error": "FAILED", "missing": "MISSING"}  # a missing program says
 SLOW = 1.5
 CLOSE = 1e-3  # of float32 losses after some steps
 CLOSE_IN_DOUBLE = 1e-5
+GROWTH = 30  # times the change that nudged weights make on PyTorch
 
 
-def step_verdict(found: dict[str, Any], expected: dict[str, Any], close: float = CLOSE) -> str:
-    """Return `ok`, or where the numbers of a run with the same random numbers first differ."""
+def step_verdict(
+    found: dict[str, Any],
+    expected: dict[str, Any],
+    close: float = CLOSE,
+    nudged: Sequence[dict[str, Any]] = (),
+) -> str:
+    """Return `ok`, or where the numbers of a run with the same random numbers first differ.
+
+    `nudged` are runs on PyTorch whose random numbers differ in their last digits.
+    """
     if found["status"] in UNCOMPARED:
         return f"{UNCOMPARED[found['status']]} {found['error']}"
-    known = {**expected["series"], "outputs": expected["outputs"], "grad": expected["gradients"]}
-    here = {**found["series"], "outputs": found["outputs"], "grad": found["gradients"]}
-    wrong = [
-        difference
-        for what, numbers in known.items()
-        if (difference := first_difference(what, here.get(what, []), numbers, close))
-    ]
+    known, here, others = numbers_of(expected), numbers_of(found), [numbers_of(x) for x in nudged]
+    wrong = []
+    for what, numbers in known.items():
+        bounds = growing_bounds(numbers, [other.get(what, []) for other in others], close)
+        if difference := first_difference(what, here.get(what, []), numbers, bounds):
+            wrong.append(difference)
     if wrong:
         return "DIFFERS " + "; ".join(wrong)
     return "ok" if any(known.values()) else "ok (it calls no module)"
 
 
-def first_difference(what: str, found: list[float], expected: list[float], close: float) -> str:
+def numbers_of(run: dict[str, Any]) -> dict[str, list[float]]:
+    """Return the losses by line, the first outputs and the gradients of a run."""
+    return {**run["series"], "outputs": run["outputs"], "grad": run["gradients"]}
+
+
+def growing_bounds(
+    expected: list[float], nudged: list[list[float]], close: float
+) -> Iterator[float]:
+    """Yield each step's relative bound: `close`, and more once nudged runs have parted."""
+    spread = 0.0
+    for values in zip_longest(expected, *nudged):
+        first, *others = values
+        for other in others:
+            if first is not None and other is not None:
+                spread = max(spread, abs(other - first) / max(abs(first), 1e-300))
+        yield close + GROWTH * spread
+
+
+def first_difference(
+    what: str, found: list[float], expected: list[float], bounds: Iterable[float]
+) -> str:
     """Return the first step whose numbers differ; an empty text if none does."""
     if expected and not found:
         return f"{what} was not reached"
-    for step, (here, there) in enumerate(zip(found, expected, strict=False)):
+    for step, (here, there, close) in enumerate(zip(found, expected, bounds, strict=False)):
         if not isclose(here, there, rel_tol=close, abs_tol=close / 100) and not (
             isnan(here) and isnan(there)
         ):

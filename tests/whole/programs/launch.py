@@ -74,7 +74,7 @@ class Run:
 
     def synchronize(self, torch) -> None:
         """Draw the same numbers on both engines, and record the gradients of each step."""
-        self.draws = Draws(torch)
+        self.draws = Draws(torch, float(os.environ.get("NUDGE", "0")))
         self.draws.install()
         create = torch.optim.Optimizer.__init__
 

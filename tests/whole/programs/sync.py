@@ -3,6 +3,8 @@
 `install` replaces what draws numbers by functions that draw with numpy. Both engines then begin
 with the same weights and see the same noise, so losses and gradients can be compared step by step.
 `restart` is called at each step: a number that one engine alone draws does not shift later steps.
+A nudge changes each number by its last digits, at random: the difference that this makes on one
+engine is the least that rounding can make between two.
 """
 
 import sys
@@ -41,8 +43,9 @@ def _in_double(create: Any, single: Any) -> Any:
 class Draws:
     """The generator of a run, and what replaces an engine's random functions."""
 
-    def __init__(self, torch: Any):
-        self.torch = torch
+    def __init__(self, torch: Any, nudge: float = 0.0):
+        self.torch, self.nudge = torch, nudge
+        self.signs = np.random.default_rng(2)
         self.restart(0)
 
     def restart(self, step: int) -> None:
@@ -50,8 +53,11 @@ class Draws:
 
     def fill(self, tensor: Any, values: Any) -> Any:
         """Write values into a tensor, as an in-place random function does."""
+        values = np.array(values).reshape(tuple(tensor.shape))
+        if self.nudge and values.dtype.kind == "f":
+            values *= 1 + self.nudge * self.signs.choice([-1.0, 1.0], values.shape)
         with self.torch.no_grad():
-            made = self.torch.from_numpy(np.array(values).reshape(tuple(tensor.shape)))
+            made = self.torch.from_numpy(values)
             return tensor.copy_(made.to(tensor.dtype))
 
     def install(self) -> None:

@@ -24,7 +24,6 @@ KNOWN: dict[str, str] = {
         "PyTorch's gradient with respect to the input is that of the overwritten elements, not "
         "of the others"
     ),
-    r"(split_with_sizes|unbind)_copy/out/.*": "with out=, PyTorch returns None",
     r"narrow_copy/error/any/[16]": "text: those of narrow, where PyTorch fails an internal check",
     r"linalg\.householder_product/function/complex128/[1367]": (
         "PyTorch's second derivative is accurate to 1e-8; tinynet's to 1e-15"

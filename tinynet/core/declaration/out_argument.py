@@ -32,6 +32,7 @@ class OutRules(NamedTuple):
         dim: ``out`` requires ``dim``.
         inside: compute in the dtype of ``out``.
         also: dtypes that are allowed besides that of the result.
+        silent: the function returns None, as PyTorch's does.
     """
 
     apart: bool = False
@@ -41,6 +42,7 @@ class OutRules(NamedTuple):
     texts: tuple[Callable[[str, Array, Array], str], ...] = ()
     by_count: bool = False
     warns: bool = False
+    silent: bool = False
 
 
 ANY = OutRules()
@@ -95,6 +97,8 @@ def written(
         if t._array.shape != result._array.shape and any(t is x for x in inputs):
             raise errors.output_shape(t._array.shape, result._array.shape)
         _write(t, result._array, name, rules, warns=rules.warns or not creates)
+    if rules.silent:
+        return None
     return type(results)(targets) if type(results) is tuple else out if several else targets[0]
 
 

@@ -12,7 +12,7 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import also_named, is_whole, name_of, same_dtype, whole
 from tinynet.ops.shaping import diagonals, views
-from tinynet.ops.shaping.view_copies import copied
+from tinynet.ops.shaping.view_copies import SEVERAL, copied
 from tinynet.ops.shaping.views import axis_of
 
 Sections = int | Sequence[int] | Tensor
@@ -229,7 +229,7 @@ vsplit = _equal_parts("vsplit", 2, 0)
 dsplit = _equal_parts("dsplit", 3, 2)
 
 
-@copied("tn.split_with_sizes_copy(x, [1])[0]", [[1.0, 2.0]])
+@copied("tn.split_with_sizes_copy(x, [1])[0]", [[1.0, 2.0]], out=SEVERAL)
 @composite(aliases=("unsafe_split_with_sizes",))
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Split a dimension into views of the given sizes.

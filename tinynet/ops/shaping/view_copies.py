@@ -15,6 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, keywords, refuse_others
 
 F = TypeVar("F")
+SEVERAL = EXPECTED._replace(silent=True)
 
 
 @operation(node="CloneBackward0", complex=True, order="")

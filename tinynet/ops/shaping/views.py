@@ -18,7 +18,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import too_few
 from tinynet.ops.shaping.joining import cat, together
-from tinynet.ops.shaping.view_copies import copied
+from tinynet.ops.shaping.view_copies import SEVERAL, copied
 
 # ---- shared helpers -----------------------------------------------------------------------------
 
@@ -342,7 +342,7 @@ def slice_(
 # ---- several views of one tensor ----------------------------------------------------------------
 
 
-@copied("tn.unbind_copy(x)[0]", [1.0, 2.0])
+@copied("tn.unbind_copy(x)[0]", [1.0, 2.0], out=SEVERAL)
 @view(public=True, many=True)
 def unbind(self: Array, /, dim: int = 0) -> list[Array]:
     """Return views of all slices along a dimension, like iteration over the tensor.

@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet.core.arrays import converted, copied
 from tinynet.core.callsite import warn
+from tinynet.core.graph.views import Chain
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -23,6 +24,8 @@ from tinynet.ops.shaping import views
 
 _EITHER = {item: np.array([item]) for item in (False, True)}
 Indices = tuple[Array | None, ...]
+_WHOLE = slice(None)
+_PLAIN = frozenset([int, type(None)])
 _INDEX_DTYPES = {np.dtype(kind) for kind in (np.int64, np.int32, np.uint8, np.bool_)}
 
 
@@ -47,7 +50,7 @@ def _item(item: Any) -> Any:
     if item is None or item is True or item is False or item is Ellipsis:
         return item
     if isinstance(item, slice):
-        return item
+        return _slice(item)
     if _is_integer(item):
         return int(item)
     return _index_array(item)
@@ -109,16 +112,27 @@ def _used(items: list[Any], ndim: int) -> int:
     )
 
 
-def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
+def parse(key: Any, dims: tuple[int, ...]) -> tuple[Chain, Indices, tuple[Any, ...] | None]:
     """Split a key into view operations and the advanced indices on their result.
+
+    The third part is numpy's key for the view operations at once; None if there is none.
 
     Raises:
         IndexError: too many indices, one out of range, or one of an unsupported type.
     """
     if type(key) is int and dims and -dims[0] <= key < dims[0]:  # the common case
-        return [(views.select, (0, key))], ()
+        return ((views.select, (0, key)),), (), (key, ...)
+    if type(key) is slice and dims and (part := _slice(key)) != _WHOLE:
+        return ((views.cut, (0, part)),), (), (part,)
     keys = key if isinstance(key, tuple) or _means_tuple(key) else (key,)
-    items = [_item(item) for item in keys]
+    items = [item if item.__class__ is int else _item(item) for item in keys]
+    chain, indices = _steps(items, dims)
+    if indices or None in items:  # numpy's stride of a new dimension is 0
+        return chain, indices, None
+    return chain, (), tuple(items) if ... in items else (*items, ...)  # never a number
+
+
+def _steps(items: list[Any], dims: tuple[int, ...]) -> tuple[Chain, Indices]:
     used = _used(items, len(dims))
     chain: list[tuple[Any, tuple[Any, ...]]] = []
     indices: list[Array | None] = []
@@ -135,9 +149,8 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             indices.append(None if item is None else _EITHER[item])
             axis += 1
         elif isinstance(item, slice):
-            part = _slice(item)
-            if part != slice(None):
-                chain.append((views.cut, (axis, part)))
+            if item != _WHOLE:
+                chain.append((views.cut, (axis, item)))
             indices.append(None)
             axis += 1
             del left[:1]
@@ -153,7 +166,7 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             del left[:consumed]
     while indices and indices[-1] is None:
         indices.pop()
-    return chain, tuple(indices)
+    return tuple(chain), tuple(indices)
 
 
 def arrays(indices: Sequence[Tensor], dims: tuple[int, ...]) -> Indices:
@@ -193,9 +206,9 @@ def _is_integer(item: Any) -> bool:
 
 
 def _slice(item: slice) -> slice:
-    start, stop, step = (
-        None if x is None else _to_int(x) for x in (item.start, item.stop, item.step)
-    )
+    start, stop, step = item.start, item.stop, item.step
+    if not {start.__class__, stop.__class__, step.__class__} <= _PLAIN:
+        start, stop, step = (None if x is None else _to_int(x) for x in (start, stop, step))
     if step == 0:
         raise ValueError("slice step cannot be zero")
     if step is not None and step < 0:

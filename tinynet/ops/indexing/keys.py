@@ -62,7 +62,9 @@ def _index_array(item: Any) -> Array:
         # A copy: later writes to the index tensor must not affect backward.
         found = copied(item._array) if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, tuple, range)):
-        found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
+        found = np.asarray(item)
+        if found.dtype.kind in "iufc" and found.dtype != np.uint8:  # fractions are cut off
+            found = converted(found, np.dtype(np.int64))
         if mode.tracer is not None and _is_constant(item):
             found.flags.writeable = False
     else:
@@ -74,8 +76,7 @@ def _index_array(item: Any) -> Array:
         raise IndexError(with_fix(sentence, fix) if isinstance(item, float) else sentence)
     if found.dtype not in _INDEX_DTYPES:
         sentence = "tensors used as indices must be long, int, byte or bool tensors"
-        fix = to_long("index") if isinstance(item, Tensor) else "`tn.tensor(index).long()`"
-        raise IndexError(with_fix(sentence, fix))
+        raise IndexError(with_fix(sentence, to_long("index")))
     if found.dtype == np.uint8:
         warn(
             "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
@@ -199,6 +200,8 @@ def _is_integer(item: Any) -> bool:
     if isinstance(item, Tensor):
         array = item._array
         return array.ndim == 0 and array.dtype.kind == "i" and type(array) is np.ndarray
+    if isinstance(item, np.ndarray):
+        return item.ndim == 0 and item.dtype.kind in "if"
     return isinstance(item, (int, np.integer))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from tinynet import ops as functions
@@ -146,5 +145,5 @@ globals().update(
 
 
 def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:
-    """Return a function that always runs eagerly: ``tn.compiler.disable``, loaded by its use."""
-    return import_module("tinynet.compiler").disable(fn, recursive)
+    """Return the function unchanged, or a decorator that does: there is no dynamo."""
+    return fn if fn is not None else lambda fn: fn

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tinynet.compat import compiling, paths
+from tinynet.compat import paths
+from tinynet.compat.utilities import compiling
 
 
 @pytest.mark.parametrize("path", ["torch._dynamo.config", "torch._inductor.config"])

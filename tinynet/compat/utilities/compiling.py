@@ -47,7 +47,7 @@ def patch(
         kwargs: values by option.
 
     Example:
-        >>> from tinynet.compat import compiling
+        >>> from tinynet.compat.utilities import compiling
         >>> with compiling.patch(suppress_errors=True):
         ...     compiling.suppress_errors
         True

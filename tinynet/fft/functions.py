@@ -93,7 +93,9 @@ def _family(name: str) -> tuple[Family, Family, Family]:
         norm: str | None = None,
     ) -> Tensor:
         axes = (dim,) if is_whole(dim) else dim
-        return source(f"{name}n", input, (s,) if is_whole(s) else s, axes, norm, forward)
+        return source(
+            f"{name}n", input, (s,) if isinstance(s, (int, np.integer)) else s, axes, norm, forward
+        )
 
     single = "n: {lengths}.\n        dim: the dimension."
     plural = "s: for each dimension {lengths}; -1 is the default.\n        dim: the dimensions."

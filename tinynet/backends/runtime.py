@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import numpy as np
+
 from tinynet.core.devices import CPU, device, require_cpu
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.kernels import threads
@@ -22,11 +24,11 @@ def set_num_threads(count: int) -> None:
     Example:
         >>> tn.set_num_threads(tn.get_num_threads())
     """
-    if not isinstance(count, int) or isinstance(count, bool):
+    if not isinstance(count, (int, np.integer)) or isinstance(count, bool):
         raise TypeError(f"set_num_threads expects an int, but got {type(count).__name__}")
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
-    threads.set_count(count)
+    threads.set_count(int(count))
 
 
 def get_num_threads() -> int:

@@ -69,6 +69,7 @@ _BOTH = (
     "expm1 floor frac lerp lgamma log log10 log1p log2 mul neg pow reciprocal round "
     "rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
 ).split()  # the functions of ``torch._foreach_*`` that have a form that writes to the tensors
+_OPERANDS = "src tensor1 tensor2 tensors1 other scalar scalars weight weights exponent".split()
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: getattr(functions, name) for name in [*_BOTH, "mm", "max", "clone"]},
     "maximum": functions.clamp_min,
@@ -99,6 +100,7 @@ def for_each(name: str) -> Callable[..., Any]:
     method = _METHODS.get(name) or _written(_METHODS[name.removesuffix("_")])
 
     def function(self: Any, *args: Any, **options: Any) -> Any:
+        args = (*args, *(options.pop(operand) for operand in _OPERANDS if operand in options))
         if name.startswith(("addcdiv", "addcmul")) and len(args) == 3:
             value = args[2]
             options["value"] = value.tolist() if isinstance(value, Tensor) else value
@@ -140,3 +142,8 @@ def _written(method: Callable[..., Any]) -> Callable[..., Tensor]:
 globals().update(
     (f"_foreach_{name}", for_each(name)) for name in [*_METHODS, *(f"{n}_" for n in _BOTH)]
 )
+
+
+def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:
+    """Return the function unchanged, or a decorator that does: there is no dynamo."""
+    return fn if fn is not None else lambda fn: fn

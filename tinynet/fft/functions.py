@@ -92,8 +92,10 @@ def _family(name: str) -> tuple[Family, Family, Family]:
         dim: Sequence[int] | None = None,
         norm: str | None = None,
     ) -> Tensor:
-        axes = (dim,) if isinstance(dim, int) else dim
-        return source(f"{name}n", input, (s,) if isinstance(s, int) else s, axes, norm, forward)
+        axes = (dim,) if is_whole(dim) else dim
+        return source(
+            f"{name}n", input, (s,) if isinstance(s, (int, np.integer)) else s, axes, norm, forward
+        )
 
     single = "n: {lengths}.\n        dim: the dimension."
     plural = "s: for each dimension {lengths}; -1 is the default.\n        dim: the dimensions."
@@ -164,7 +166,7 @@ def rfftfreq(
 
 def _rolled(input: Tensor, dim: Any, part: Callable[[int], int]) -> Tensor:
     ndim = input._array.ndim
-    dims = [*range(ndim)] if dim is None else [dim] if isinstance(dim, int) else [*dim]
+    dims = [*range(ndim)] if dim is None else [dim] if is_whole(dim) else [*dim]
     axes = [axis_of(d, ndim) for d in dims]
     return ops.roll(input, [part(input._array.shape[a]) for a in axes], axes) if axes else input
 

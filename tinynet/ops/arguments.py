@@ -108,8 +108,8 @@ def whole(name: str, value: Any) -> int:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether an argument is an int, or an integer tensor without dimensions."""
-    if isinstance(value, int):
+    """Return whether an argument is an int, also numpy's, or an integer tensor of no dimensions."""
+    if isinstance(value, (int, np.integer)):
         return True
     if not isinstance(value, Tensor):
         return False

@@ -58,3 +58,17 @@ def test_gradients_reach_the_tensors():
 def test_lists_that_do_not_fit(call, message):
     with pytest.raises(RuntimeError, match=message):
         call()
+
+
+def test_operands_by_their_names():
+    x, y = [tn.ones(2), tn.full((1,), 2.0)], [tn.full((2,), 4.0), tn.full((1,), 8.0)]
+    for_each = root.for_each
+    assert [t.tolist() for t in for_each("mul")(x, scalar=3.0)] == [[3, 3], [6]]
+    assert [t.tolist() for t in for_each("add")(x, scalars=[1.0, 2.0])] == [[2, 2], [4]]
+    assert [t.tolist() for t in for_each("sub")(x, other=y, alpha=2)] == [[-7, -7], [-14]]
+    assert [t.tolist() for t in for_each("lerp")(x, tensors1=y, weight=0.5)] == [[2.5, 2.5], [5]]
+    assert [t.tolist() for t in for_each("pow")(y, exponent=2)] == [[16, 16], [64]]
+    found = for_each("addcdiv")(x, tensor1=y, tensor2=x, scalars=[1.0, 0.5])
+    assert [t.tolist() for t in found] == [[5, 5], [4]]
+    for_each("copy_")(x, src=y)
+    assert [t.tolist() for t in x] == [[4, 4], [8]]

@@ -35,6 +35,8 @@ def test_losses_that_fall_as_pytorch_s_do_are_fine_and_others_are_not():
     assert not differs("a.py:1", [3.0, 2.0], FALLING)  # too few for a direction
     assert "a.py:1 fell from 0.95 to 0.55" in differs("a.py:1", [1.0] * 6, FALLING)
     assert differs("a.py:1", [], FALLING) == "a.py:1 was not reached"
+    assert "not finite" in differs("a.py:1", [1.0] * 5 + [float("inf")], FALLING)
+    assert not differs("a.py:1", FALLING, [1.0] * 5 + [float("inf")])
 
 
 def test_verdicts():

@@ -7,7 +7,7 @@ each loss, each step's gradients and the first outputs of modules are compared.
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
-from math import isclose, isnan
+from math import isclose, isfinite, isnan
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -97,8 +97,10 @@ def differs(site: str, found: list[float], expected: list[float]) -> str:
     count = min(len(found), len(expected))
     if count == 0:
         return f"{site} was not reached"
-    if count < 6:  # too few for a direction
+    if count < 6 or not all(map(isfinite, expected)):  # no direction
         return ""
+    if not all(map(isfinite, found)):
+        return f"{site} has losses that are not finite"
     third = count // 3
     begins, ends = fmean(expected[:third]), fmean(expected[count - third : count])
     began, ended = fmean(found[:third]), fmean(found[count - third : count])

@@ -99,7 +99,7 @@ class Run:
             if depth == 0 and len(self.outputs) < 8:
                 parts = made if isinstance(made, (tuple, list)) else [made]
                 kept = [x.detach() for x in parts if isinstance(x, torch.Tensor)]
-                if any(x.is_complex() for x in kept):
+                if any(x.is_complex() or x.is_sparse for x in kept):
                     return made
                 self.outputs += [float(x.double().abs().mean()) for x in kept]
             return made

@@ -161,7 +161,7 @@ def int_tuple(function: str, name: str, position: int, value: Any) -> tuple[int,
     if not isinstance(value, (tuple, list)):
         raise TypeError(f"{expected}not {type(value).__name__}")
     for index, n in enumerate(value):
-        if not isinstance(n, np.integer) and not is_whole(n):
+        if not is_whole(n):
             kind = type(n).__name__
             raise TypeError(f"{expected}but found element of type {kind} at pos {index}")
     return tuple(int(n) for n in value)

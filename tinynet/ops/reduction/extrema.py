@@ -37,7 +37,7 @@ def nonempty(name: str, self: Array, dim: Dims, error: type[Exception] = Runtime
     """Refuse an extremum of no elements."""
     if self.size:
         return
-    if dim is None or dim == ():
+    if dim is None or (isinstance(dim, tuple) and not dim):
         hint = "" if error is IndexError else " Specify the reduction dim with the 'dim' argument."
         raise error(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0.{hint}"
@@ -195,7 +195,7 @@ def _face(name: str, everything: Any, along: Any, pairwise: Any) -> Any:
             return pairwise.function(self, second)
         if second is None and not keepdim:
             return everything.function(self)
-        if not isinstance(second, int):
+        if not isinstance(second, (int, np.integer)):
             raise bad_dim(name, second, several=False)
         return along.function(self, second, keepdim)
 

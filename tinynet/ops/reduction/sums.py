@@ -343,7 +343,7 @@ def prod(
 
 def _truth(name: str, self: Array, dim: Dims, keepdim: bool, reduce: Any) -> Array:
     kind = self.dtype if self.dtype == np.uint8 else bool
-    if dim == ():  # no dimension, unlike in sums
+    if isinstance(dim, tuple) and not dim:  # no dimension, unlike in sums
         return self.astype(bool).astype(kind)
     axes = axes_of(dim, self.ndim, name)
     return np.asarray(reduce(self, axis=axes, keepdims=keepdim)).astype(kind, copy=False)

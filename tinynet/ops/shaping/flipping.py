@@ -184,7 +184,7 @@ def roll(self: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     moves = (int(shifts),) if is_whole(shifts) else tuple(shifts)
     if not moves:
         raise RuntimeError("`shifts` required")
-    axes = None if dims is None or dims == () else (dims,) if is_whole(dims) else tuple(dims)
+    axes = None if dims is None else (dims,) if is_whole(dims) else tuple(dims) or None
     if axes is not None and len(axes) != len(moves):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(moves)}, dims:{len(axes)}"

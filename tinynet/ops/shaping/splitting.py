@@ -179,7 +179,7 @@ def tensor_split(self: Tensor, indices_or_sections: Sections, dim: int = 0) -> t
         )
     axis = axis_of(dim, self._array.ndim)
     sections = _as_numbers(indices_or_sections)
-    if not isinstance(sections, int):
+    if not isinstance(sections, (int, np.integer)):
         return _cut_at(self, list(sections), axis)
     if sections <= 0:
         raise RuntimeError(f"number of sections must be larger than 0, got {sections}")
@@ -199,7 +199,7 @@ def _equal_parts(name: str, least: int, axis: int) -> Any:
             )
         where = 0 if name == "hsplit" and n == 1 else axis
         size = self._array.shape[where]
-        if isinstance(indices_or_sections, int) and (
+        if isinstance(indices_or_sections, (int, np.integer)) and (
             indices_or_sections == 0 or size % indices_or_sections
         ):
             raise RuntimeError(

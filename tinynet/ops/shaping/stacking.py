@@ -267,7 +267,7 @@ def repeat_interleave(
         self, dim = reshaping.reshape(self, -1), 0
     axis = axis_of(dim, self._array.ndim)
     n = self._array.shape[axis]
-    if isinstance(repeats, int):
+    if isinstance(repeats, (int, np.integer)):
         if repeats < 0:
             raise RuntimeError("Repeats must be non-negative")
         old = self._array.shape

@@ -19,7 +19,7 @@ __all__ = ["pixel_shuffle", "pixel_unshuffle", "channel_shuffle"]
 
 
 def _factor(name: str, what: str, factor: Any) -> int:
-    if isinstance(factor, bool) or not (isinstance(factor, np.integer) or is_whole(factor)):
+    if isinstance(factor, bool) or not is_whole(factor):
         kind = type(factor).__name__
         raise TypeError(f"{name}(): argument '{what}' (position 2) must be int, not {kind}")
     return int(factor)

@@ -61,7 +61,8 @@ def _options(
 ) -> Options:
     """Return the options as ints per dimension; the stride is that of the kernel unless given."""
     kernel = ints(title, "kernel_size", kernel_size, rank)
-    steps = kernel if stride is None or stride == () else ints(title, "stride", stride, rank)
+    given = kernel_size if stride is None or (isinstance(stride, tuple) and not stride) else stride
+    steps = ints(title, "stride", given, rank)
     pad = ints(title, "padding", padding, rank)
     return Options(kernel, steps, pad, ints(title, "dilation", dilation, rank), bool(ceil))
 

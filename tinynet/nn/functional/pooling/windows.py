@@ -328,7 +328,7 @@ def ints(title: str, name: str, value: Any, rank: int) -> Ints:
     """
     if type(value) is int:
         return (value,) * rank
-    if isinstance(value, np.integer) or is_whole(value):
+    if is_whole(value):
         return (int(value),) * rank
     given = int_tuple(title, name, POSITIONS[name], value)
     if len(given) not in (1, rank):

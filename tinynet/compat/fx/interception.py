@@ -304,7 +304,7 @@ def _exchange(looking: bool) -> None:
 
 def _functions() -> list[_Entry]:
     """Return the entries of public functions, and of the methods that are none."""
-    found = {f: f for f in paths() if isinstance(f, types.FunctionType)}
+    found: dict[Any, Any] = {f: f for f in paths() if isinstance(f, types.FunctionType)}
     for name, function in FUNCTIONS.items():
         public = getattr(
             sys.modules["tinynet"], name, function

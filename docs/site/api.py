@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import tinynet
+from docs import stubs
 from docs.site import glossary, inventory, raises
 from docs.site.derivatives import formulas
 from docs.site.docstrings import markdown
@@ -17,7 +18,6 @@ from docs.site.inventory import MODULES, OPERATIONS, TITLES, Name, file_of, oper
 from docs.site.text import cell, fenced, plain, table
 from tinynet import dtypes
 from tinynet.core.declaration.operation import Operation
-from tinynet.ops import stubs
 from tinynet.train.config.sections import field_docs
 
 LINE = 64

@@ -52,7 +52,7 @@ def run(*command, cwd=ROOT):
 
 
 def test_fresh():
-    result = run("-m", "tinynet.ops.stubs", "--check")
+    result = run("-m", "docs.stubs", "--check")
     assert result.returncode == 0, result.stderr
 
 

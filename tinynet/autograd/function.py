@@ -202,7 +202,7 @@ def _unrecorded(node: FunctionNode, output: Any, args: tuple[Any, ...]) -> Any:
 def _returned(t: Tensor) -> Tensor:
     """Return a view of an input that forward returns as it is, of the same class."""
     made = wrap(t._array)
-    make_view(t, made, alias, (), True)
+    make_view(t, made, ((alias, ()),), True)
     return alike(made, t)
 
 

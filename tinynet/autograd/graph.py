@@ -184,21 +184,22 @@ def register_multi_grad_hook(
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    edges = [t.edge for t in tensors]
-    seen: list[Any] = [None]  # the current pass
+    count = len(tensors)
+    ends = [(weakref.ref(t.edge[0]), t.edge[1]) for t in tensors]  # they hold the hook
+    seen: list[Any] = [lambda: None]  # the last pass
     arrived: dict[int, Tensor | None] = {}
 
     def hook(number: int, grad: Tensor | None) -> None:
         backward_pass = _running_pass()
-        if seen[0] is not backward_pass:
-            seen[0] = backward_pass
+        if seen[0]() is not backward_pass:
+            seen[0] = weakref.ref(backward_pass)
             arrived.clear()
         arrived[number] = grad
         if mode == "any":
             if len(arrived) == 1:
                 fn(grad)  # type: ignore[arg-type]
-        elif len(arrived) == sum(map(backward_pass.will_reach, edges)):
-            fn([arrived.get(i) for i in range(len(tensors))])
+        elif len(arrived) == sum(backward_pass.will_reach((end(), n)) for end, n in ends):
+            fn([arrived.get(i) for i in range(count)])
 
     _waiting[id(hook)] = weakref.ref(hook, functools.partial(_forget, id(hook)))
     handles = [t.register_hook(functools.partial(hook, i)) for i, t in enumerate(tensors)]

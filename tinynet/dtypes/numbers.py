@@ -39,6 +39,7 @@ def operand(value: Any, kind: np.dtype[Any]) -> Any:
     return builtins.float(kind.type(value)) if kind.kind == "V" else number(value, kind)
 
 
+_REAL = (builtins.int, builtins.float)
 _NUMBERS = (builtins.int, builtins.float, builtins.complex)
 _C_TYPES = {
     "bfloat16": "c10::BFloat16", "float16": "c10::Half", "float32": "float", "int8": "int8_t",
@@ -120,6 +121,8 @@ def representable(value: Any, kind: np.dtype[Any]) -> Any:
         OverflowError: an integer of more than 64 bits.
         RuntimeError: a number that the dtype cannot hold.
     """
+    if isinstance(value, _REAL) and kind.kind == "f" and -65504 <= value <= 65504:
+        return value  # the common case: any floating dtype holds it
     if isinstance(value, (np.generic, np.ndarray)):  # an array without dimensions
         value = value.item()
     if isinstance(value, builtins.complex) and kind.kind not in "bc":

@@ -1,4 +1,4 @@
-"""The public functions on tensors. Written by ``python -m tinynet.ops.stubs``."""
+"""The public functions on tensors. Written by ``python -m docs.stubs``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

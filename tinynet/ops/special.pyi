@@ -1,4 +1,4 @@
-"""Special functions. Written by ``python -m tinynet.ops.stubs``."""
+"""Special functions. Written by ``python -m docs.stubs``."""
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes.kinds import DtypeLike

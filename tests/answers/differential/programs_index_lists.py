@@ -1,5 +1,7 @@
 """Lists as indices: of numbers, and of anything else, which PyTorch reads as a tuple."""
 
+import numpy as np
+
 from tests.tools.recorded.programs import Family, attempt
 
 program = Family(__name__)
@@ -67,6 +69,28 @@ def indices_of_small_integers(T):
         "int16": attempt(lambda: x[T.tensor([0, 1], dtype=T.int16)]),
         "int8": attempt(lambda: x[T.tensor([0, 1], dtype=T.int8)]),
     }
+
+
+@program
+def sequences_of_numbers_are_whole_indices(T):
+    x = table(T)
+    written = table(T)
+    written[np.array([1.9, -0.9])] = -1
+    indices = {
+        "float64": np.array([0.0, 2.0]),
+        "fractions": np.array([1.9, -0.9]),
+        "int16": np.array([0, 2], np.int16),
+        "uint16": np.array([0, 2], np.uint16),
+        "floats": [0.0, 2.0],
+        "mixed": [True, 0.0],
+        "pairs": (T.tensor([0, 1]), [1.0, 2.0]),
+        "columns": (slice(None), np.array([1.0, 0.0])),
+        "scalar": np.array(1),
+        "scalar of floats": (0, np.array(1.0)),
+        "scalar mask": np.array(True),
+        "empty": np.zeros((0, 2)),
+    }
+    return {"written": written, **{name: x[index] for name, index in indices.items()}}
 
 
 @program

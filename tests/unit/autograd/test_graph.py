@@ -1,5 +1,6 @@
 """autograd.graph: nodes, edges, hooks on nodes and on saved values; autograd.checked."""
 
+import gc
 import math
 
 import numpy as np
@@ -330,3 +331,21 @@ def test_a_hook_of_several_gradients_waits_for_those_that_the_pass_computes():
     loss.backward()
     of_x, of_y, of_z = [12.0, 12.0], [8.0, 8.0], [6.0, 6.0]
     assert seen == [[of_x, of_y, None], [None, of_y, of_z], [of_x, of_y, of_z]]
+
+
+@pytest.mark.parametrize("mode", ["all", "any"])
+@pytest.mark.parametrize("leaf", [True, False])
+def test_a_hook_of_several_tensors_lives_no_longer_than_they(mode, leaf):
+    """While one lives, ``tn.compile`` replays no step; the collector of cycles may come late."""
+    gc.disable()
+    try:
+        before = len(tn.autograd.graph.waiting)
+        x, y = (tn.ones(2, requires_grad=True) for _ in range(2))
+        tensors = [x, y] if leaf else [x * 2, y * 2]
+        tn.autograd.graph.register_multi_grad_hook(tensors, lambda grads: None, mode=mode)
+        (tensors[0] * tensors[1]).sum().backward()
+        assert len(tn.autograd.graph.waiting) == before + 1
+        del x, y, tensors
+        assert len(tn.autograd.graph.waiting) == before
+    finally:
+        gc.enable()

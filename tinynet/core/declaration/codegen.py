@@ -320,7 +320,7 @@ class Forward:
                 t = []
                 for i, part in enumerate(r):
                     one = wrap(part)
-                    link = make_view({first}, one, {self.n}_op, (i, *{args}), mode.grad)
+                    link = make_view({first}, one, (({self.n}_op, (i, *{args})),), mode.grad)
                     if mode.grad: link.origin = MULTIPLE
                     if link.site is None: link.site = outward(getframe(1))
                     t.append(one)
@@ -341,7 +341,7 @@ class Forward:
                 self.order("r")
             self.make("r", "t")
             if op.kind == "view":
-                self.body(f"link = make_view({first}, t, {self.n}_op, {args}, mode.grad)")
+                self.body(f"link = make_view({first}, t, (({self.n}_op, {args}),), mode.grad)")
             self.returned = "t"
 
     def order(self, result: str) -> None:

@@ -51,7 +51,7 @@ class Operation:
         function: the public function on tensors.
         order: the function of layouts.py that lays out the results; "": the kernel does.
         complex: whether it takes complex numbers, see ``complex_rules.py``: True if it is
-            holomorphic in each input, ``"given"`` if its formulas are right for them as given.
+            holomorphic in each input, ``"given"`` if its formulas are right as given.
     """
 
     function: Any
@@ -123,7 +123,8 @@ class Operation:
         if self.name in REGISTRY:
             raise ValueError(f"operation {self.name!r} is declared twice")
         REGISTRY[self.name] = self
-        self.complex = self.kind in ("view", "sequence") if complex is None else complex
+        moves = self.kind in ("view", "sequence")  # elements, computing nothing
+        self.complex = complex if complex is not None else "given" if moves else False
         self.numbers_first = numbers_first
         usual = _ORDERS.get(self.kind, "in_rows")
         self.order = usual if order is None else order

@@ -65,21 +65,19 @@ class View:
         return (*((op, args) for op, args in reversed(undone)), *self.chain)
 
 
-def make_view(source: Tensor, target: Tensor, op: Any, args: tuple[Any, ...], grad: bool) -> View:
-    """Law 1: make ``target``, a new result of the view operation ``op``, alias ``source``."""
+def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool) -> View:
+    """Law 1: make ``target``, a new result of view operations, alias ``source``."""
     counter = target._counter = source._counter or counter_of(source)
     if counter is INFERENCE:
         return View(source, (), 0, None)  # inference tensors have no history
     outer = source._view
     origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
     if outer is None:
-        view = View(source, ((op, args),), counter.n, origin)
+        view = View(source, steps, counter.n, origin)
         if counter.n and hasattr(counter, "reshaped"):
             view.since = len(counter.reshaped)
     else:
-        view = View(
-            outer.base, (*outer.chain, (op, args)), counter.n, origin or outer.origin, outer.site
-        )
+        view = View(outer.base, outer.chain + steps, counter.n, origin or outer.origin, outer.site)
         view.since = outer.since
     if origin and view.site is None:
         view.site = here()

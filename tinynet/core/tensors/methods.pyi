@@ -1,4 +1,4 @@
-"""What other files add to Tensor. Written by ``python -m tinynet.ops.stubs``."""
+"""What other files add to Tensor. Written by ``python -m docs.stubs``."""
 
 import builtins
 from collections.abc import Callable, Sequence

@@ -12,9 +12,11 @@ from tinynet.core import arrays, layouts
 from tinynet.core.callsite import here
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.graph.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
-from tinynet.core.graph.views import requires_grad
+from tinynet.core.graph.node import Node
+from tinynet.core.graph.views import Chain, make_view, requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.overlap import refuse_overlap
+from tinynet.core.tensors.subclasses import SUBCLASSES
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.trace import run_traced
@@ -171,10 +173,12 @@ copy.grad(self=lambda g: zeros_instead(g), src=lambda g: g)
 
 def getitem(self: Tensor, key: Any) -> Tensor:
     """Return the part selected by ``key``."""
-    if type(key) is int and self._array.ndim and -len(self) <= key < len(self):  # the common case
-        return views.select.function(self, 0, key)
-    chain, indices = parse(key, self._array.shape)
+    chain, indices, at_once = parse(key, self._array.shape)
     part = self
+    if chain and at_once and _unwatched(self) and not (mode.grad and requires_grad(self)):
+        part = wrap(self._array[at_once])
+        make_view(self, part, chain, mode.grad)
+        return part
     for op, args in chain:
         part = op.function(part, *args)
     if indices:
@@ -182,17 +186,16 @@ def getitem(self: Tensor, key: Any) -> Tensor:
     return part if chain else views.alias.function(self)
 
 
+def _unwatched(self: Tensor) -> bool:
+    """Return whether several view operations can be one: nobody has to know of each."""
+    plain = type(self._array) is np.ndarray and self.__class__ not in SUBCLASSES
+    return plain and mode.tracer is None
+
+
 def setitem(self: Tensor, key: Any, value: Any) -> None:
     """Write to the part selected by ``key``; recorded, even on a leaf (see the seeds)."""
     if not isinstance(value, Tensor):
-        if not isinstance(value, (int, float, complex, np.generic)):
-            raise TypeError(
-                f"can't assign a {type(value).__name__} to a tinynet.{self.dtype.tensor_name}"
-            )
-        kind = self._array.dtype
-        if isinstance(value, int):
-            dtypes.refuse_longer(value)
-        value = wrap(arrays.number(dtypes.representable(value, kind), kind))
+        value = wrap(_number(value, self))
     if key is False:
         return
     refuse_inference(self._counter)
@@ -202,16 +205,20 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
         and dtypes.is_inexact(self._array.dtype)
         and (requires_grad(self) or requires_grad(value))
     )
-    chain, indices = parse(key, self._array.shape)
+    chain, indices, at_once = parse(key, self._array.shape)
     if recorded:
         permit(self, chain)
     part = self._array
-    for op, args in chain:
-        part = run_traced(op.kernel, part, *args, op=op)
+    if at_once and _unwatched(self):
+        part = part[at_once]
+    else:
+        for op, args in chain:
+            part = run_traced(op.kernel, part, *args, op=op)
     if indices:
         _set_indices(self, part, chain, indices, value, recorded)
         return
-    value = _trimmed(value, part.shape)
+    if value._array.shape != part.shape:
+        value = _trimmed(value, part.shape)
     refuse_overlap(part)
     inner = copy.function(wrap(part), value)._edge if recorded and requires_grad(value) else None
     arrays.assign(part, value._array)
@@ -219,14 +226,30 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
     name = "tinynet::autograd::CopySlices" if recorded and whole else None
     wrote(self, "__setitem__", name, [value._array])
     if recorded:
-        base, before = self, ()
-        if self._view is not None:
-            base, before = self._view.base, self._view.steps()
-        rebase_part(base, (*before, *chain), None if inner is None else inner[0], here())
+        _rebase(self, chain, None if inner is None else inner[0])
+
+
+def _rebase(self: Tensor, chain: Chain, inner: Node | None) -> None:
+    """Record the write to the part that a chain of view operations selects."""
+    view = self._view
+    base, before = (self, ()) if view is None else (view.base, view.steps())
+    rebase_part(base, before + chain, inner, here())
+
+
+def _number(value: Any, target: Tensor) -> Array:
+    """Return a number in the dtype of the tensor that it is assigned to."""
+    if not isinstance(value, (int, float, complex, np.generic)):
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a tinynet.{target.dtype.tensor_name}"
+        )
+    kind = target._array.dtype
+    if isinstance(value, int):
+        dtypes.refuse_longer(value)
+    return arrays.number(dtypes.representable(value, kind), kind)
 
 
 def _set_indices(
-    self: Tensor, part: Array, chain: Any, indices: Indices, value: Tensor, recorded: bool
+    self: Tensor, part: Array, chain: Chain, indices: Indices, value: Tensor, recorded: bool
 ) -> None:
     shape = value._array.shape
     if shape[:1] == (1,):
@@ -243,10 +266,7 @@ def _set_indices(
     if recorded:
         asking = wrap(part).requires_grad_()  # so that it gets a node
         node = index_set.function(asking, value, indices, False)._edge[0]
-        base, before = self, ()
-        if self._view is not None:
-            base, before = self._view.base, self._view.steps()
-        rebase_part(base, (*before, *chain), node, here())
+        _rebase(self, chain, node)
 
 
 def _trimmed(value: Tensor, target: tuple[int, ...]) -> Tensor:

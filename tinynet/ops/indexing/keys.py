@@ -14,6 +14,7 @@ import numpy as np
 
 from tinynet.core.arrays import converted, copied
 from tinynet.core.callsite import warn
+from tinynet.core.graph.views import Chain
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
@@ -23,6 +24,8 @@ from tinynet.ops.shaping import views
 
 _EITHER = {item: np.array([item]) for item in (False, True)}
 Indices = tuple[Array | None, ...]
+_WHOLE = slice(None)
+_PLAIN = frozenset([int, type(None)])
 _INDEX_DTYPES = {np.dtype(kind) for kind in (np.int64, np.int32, np.uint8, np.bool_)}
 
 
@@ -47,7 +50,7 @@ def _item(item: Any) -> Any:
     if item is None or item is True or item is False or item is Ellipsis:
         return item
     if isinstance(item, slice):
-        return item
+        return _slice(item)
     if _is_integer(item):
         return int(item)
     return _index_array(item)
@@ -59,7 +62,9 @@ def _index_array(item: Any) -> Array:
         # A copy: later writes to the index tensor must not affect backward.
         found = copied(item._array) if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, tuple, range)):
-        found = np.asarray(item, dtype=np.int64) if len(item) == 0 else np.asarray(item)
+        found = np.asarray(item)
+        if found.dtype.kind in "iufc" and found.dtype != np.uint8:  # fractions are cut off
+            found = converted(found, np.dtype(np.int64))
         if mode.tracer is not None and _is_constant(item):
             found.flags.writeable = False
     else:
@@ -71,8 +76,7 @@ def _index_array(item: Any) -> Array:
         raise IndexError(with_fix(sentence, fix) if isinstance(item, float) else sentence)
     if found.dtype not in _INDEX_DTYPES:
         sentence = "tensors used as indices must be long, int, byte or bool tensors"
-        fix = to_long("index") if isinstance(item, Tensor) else "`tn.tensor(index).long()`"
-        raise IndexError(with_fix(sentence, fix))
+        raise IndexError(with_fix(sentence, to_long("index")))
     if found.dtype == np.uint8:
         warn(
             "indexing with dtype tinynet.uint8 is now deprecated, please use a dtype tinynet.bool "
@@ -108,16 +112,27 @@ def _used(items: list[Any], ndim: int) -> int:
     )
 
 
-def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, ...]]], Indices]:
+def parse(key: Any, dims: tuple[int, ...]) -> tuple[Chain, Indices, tuple[Any, ...] | None]:
     """Split a key into view operations and the advanced indices on their result.
+
+    The third part is numpy's key for the view operations at once; None if there is none.
 
     Raises:
         IndexError: too many indices, one out of range, or one of an unsupported type.
     """
     if type(key) is int and dims and -dims[0] <= key < dims[0]:  # the common case
-        return [(views.select, (0, key))], ()
+        return ((views.select, (0, key)),), (), (key, ...)
+    if type(key) is slice and dims and (part := _slice(key)) != _WHOLE:
+        return ((views.cut, (0, part)),), (), (part,)
     keys = key if isinstance(key, tuple) or _means_tuple(key) else (key,)
-    items = [_item(item) for item in keys]
+    items = [item if item.__class__ is int else _item(item) for item in keys]
+    chain, indices = _steps(items, dims)
+    if indices or None in items:  # numpy's stride of a new dimension is 0
+        return chain, indices, None
+    return chain, (), tuple(items) if ... in items else (*items, ...)  # never a number
+
+
+def _steps(items: list[Any], dims: tuple[int, ...]) -> tuple[Chain, Indices]:
     used = _used(items, len(dims))
     chain: list[tuple[Any, tuple[Any, ...]]] = []
     indices: list[Array | None] = []
@@ -134,9 +149,8 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             indices.append(None if item is None else _EITHER[item])
             axis += 1
         elif isinstance(item, slice):
-            part = _slice(item)
-            if part != slice(None):
-                chain.append((views.cut, (axis, part)))
+            if item != _WHOLE:
+                chain.append((views.cut, (axis, item)))
             indices.append(None)
             axis += 1
             del left[:1]
@@ -152,7 +166,7 @@ def parse(key: Any, dims: tuple[int, ...]) -> tuple[list[tuple[Any, tuple[Any, .
             del left[:consumed]
     while indices and indices[-1] is None:
         indices.pop()
-    return chain, tuple(indices)
+    return tuple(chain), tuple(indices)
 
 
 def arrays(indices: Sequence[Tensor], dims: tuple[int, ...]) -> Indices:
@@ -186,13 +200,15 @@ def _is_integer(item: Any) -> bool:
     if isinstance(item, Tensor):
         array = item._array
         return array.ndim == 0 and array.dtype.kind == "i" and type(array) is np.ndarray
+    if isinstance(item, np.ndarray):
+        return item.ndim == 0 and item.dtype.kind in "if"
     return isinstance(item, (int, np.integer))
 
 
 def _slice(item: slice) -> slice:
-    start, stop, step = (
-        None if x is None else _to_int(x) for x in (item.start, item.stop, item.step)
-    )
+    start, stop, step = item.start, item.stop, item.step
+    if not {start.__class__, stop.__class__, step.__class__} <= _PLAIN:
+        start, stop, step = (None if x is None else _to_int(x) for x in (start, stop, step))
     if step == 0:
         raise ValueError("slice step cannot be zero")
     if step is not None and step < 0:

@@ -1,7 +1,7 @@
 """Type stubs for what is installed at import, where no type checker can see it.
 
-    python -m tinynet.ops.stubs            writes methods.pyi, ops/__init__.pyi, ops/special.pyi
-    python -m tinynet.ops.stubs --check    checks that they are up to date
+    python -m docs.stubs            writes methods.pyi, ops/__init__.pyi, ops/special.pyi
+    python -m docs.stubs --check    checks that they are up to date
 
 Signatures come from the declarations. The text is what ``ruff format`` leaves as it is.
 """
@@ -25,7 +25,7 @@ from tinynet.core.tensors.tensor import METHODS
 from tinynet.ops import functions
 from tinynet.ops.special_functions import SPECIAL
 
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[1] / "tinynet"
 WIDTH = 100
 OPERATIONS = {op.declared: op for op in REGISTRY.values()}
 
@@ -243,7 +243,7 @@ def _property(name: str, found: property, names: Names) -> str:
 
 # ---- the two stubs ------------------------------------------------------------------------------
 
-GENERATED = "Written by ``python -m tinynet.ops.stubs``."
+GENERATED = "Written by ``python -m docs.stubs``."
 
 
 def methods() -> str:
@@ -305,7 +305,7 @@ def main(arguments: list[str]) -> int:
     old = [p for p, text in texts.items() if not p.exists() or p.read_text("utf-8") != text]
     for path in old:
         if arguments == ["--check"]:
-            print(f"{path.name} is out of date: python -m tinynet.ops.stubs", file=sys.stderr)
+            print(f"{path.name} is out of date: python -m docs.stubs", file=sys.stderr)
         else:
             path.write_text(texts[path], encoding="utf-8")
     return 1 if old and arguments == ["--check"] else 0

@@ -185,7 +185,7 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     count = len(tensors)
-    ends = [(weakref.ref(t.edge[0]), t.edge[1]) for t in tensors]  # they hold the hook
+    ends = [(weakref.ref(e[0]), e[1]) for t in tensors if (e := t.edge)]  # they hold the hook
     seen: list[Any] = [lambda: None]  # the last pass
     arrived: dict[int, Tensor | None] = {}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from tinynet.as_torch import tensor_likes
 from tinynet.as_torch.reasons import PATHS, is_served, reason
 from tinynet.base import lazy
 from tinynet.compat import paths
@@ -142,6 +143,11 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
     raise AttributeError(str(note(full)), name=name, obj=sys.modules[path])
 
 
+def ask() -> None:
+    """Let all functions ask ``__torch_function__`` of arguments that are no tensors."""
+    importlib.import_module("tinynet.compat.fx.interception").ask_all()
+
+
 def install() -> None:
     """Install the import hook for this process.
 
@@ -161,3 +167,4 @@ def install() -> None:
         for cls in classes:
             cls.__module__ = module
     sys.meta_path.insert(0, TorchFinder())
+    tensor_likes.install(ask)

@@ -102,11 +102,22 @@ _MESSAGES = "processes send tensors with send, recv and the collective functions
 init_rpc = refusal("distributed.rpc.init_rpc", _MESSAGES)
 rpc_async = refusal("distributed.rpc.rpc_async", _MESSAGES)
 rpc_sync = refusal("distributed.rpc.rpc_sync", _MESSAGES)
+context = absent("distributed.autograd.context", _MESSAGES)
+
+
+def is_available() -> bool:
+    """Return False: processes do not call functions of others."""
+    return False
 
 
 def _is_current_rpc_agent_set() -> bool:
     """Return False: no process takes calls of others."""
     return False
+
+
+def record(fn: Any, error_handler: Any = None) -> Any:
+    """Return the function: its errors are shown as Python shows them, and written to no file."""
+    return fn
 
 
 # ---- torch.nn.parallel --------------------------------------------------------------------------

@@ -31,6 +31,10 @@ class Attribute(NamedTuple):
     type: Any
 
 
+class Error(Exception):
+    """What compiled code raises; functions that run as they are raise their own errors."""
+
+
 def _deprecated(name: str) -> None:
     """Give PyTorch's deprecation warning, and say that nothing is compiled.
 

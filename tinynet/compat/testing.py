@@ -177,6 +177,49 @@ def _largest(tolerances: Mapping[Any, tuple[float, float]], *kinds: Any) -> tupl
     return max(rtol for rtol, _ in known), max(atol for _, atol in known)
 
 
+def default_tolerances(
+    *inputs: Tensor | dtypes.dtype,
+    dtype_precisions: Mapping[dtypes.dtype, tuple[float, float]] | None = None,
+) -> tuple[float, float]:
+    """Return the largest default tolerances of the dtypes of tensors (or of dtypes).
+
+    Args:
+        inputs: the tensors, or dtypes.
+        dtype_precisions: rtol and atol of each dtype; PyTorch's by default.
+
+    Example:
+        >>> from tinynet.compat import testing
+        >>> testing.default_tolerances(tn.ones(1), tn.float64)
+        (1.3e-06, 1e-05)
+    """
+    kinds = [x.dtype if isinstance(x, Tensor) else x for x in inputs]
+    return _largest(dtype_precisions or _TOLERANCES, *kinds)
+
+
+def get_tolerances(
+    *inputs: Tensor | dtypes.dtype, rtol: float | None, atol: float | None
+) -> tuple[float, float]:
+    """Return the tolerances that `assert_close` takes: those given, or the default ones.
+
+    Args:
+        inputs: the tensors, or dtypes.
+        rtol, atol: the tolerances, both or neither.
+
+    Raises:
+        ValueError: one is given without the other.
+    """
+    _both_or_neither(rtol, atol)
+    return default_tolerances(*inputs) if rtol is None or atol is None else (rtol, atol)
+
+
+def _both_or_neither(rtol: float | None, atol: float | None) -> None:
+    if (rtol is None) != (atol is None):
+        raise ValueError(
+            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
+            f"{'rtol' if rtol is None else 'atol'}."
+        )
+
+
 def _word(rtol: float, atol: float) -> str:
     return "equal" if rtol == atol == 0 else "close"
 
@@ -222,11 +265,7 @@ def assert_close(
         >>> testing.assert_close(tn.ones(2), tn.ones(2) + 1e-7)
         >>> testing.assert_close([1, 2.5], [1, 2.5])
     """
-    if (rtol is None) != (atol is None):
-        raise ValueError(
-            "Both 'rtol' and 'atol' must be either specified or omitted, but got no "
-            f"{'rtol' if rtol is None else 'atol'}."
-        )
+    _both_or_neither(rtol, atol)
     _Comparison(rtol, atol, equal_nan, check_dtype, check_stride, allow_subclasses, msg).compare(
         actual, expected
     )

@@ -3,7 +3,7 @@
 import pytest
 
 import tinynet as tn
-from tinynet.compat import library
+from tinynet.compat import distributed, jit, library, testing
 
 
 @library.custom_op("tests::scale", mutates_args=())
@@ -79,3 +79,15 @@ def test_operations_of_pytorch_by_name():
     assert aten.index.Tensor(x, [None, tn.tensor([1])]).equal(x[:, [1]])
     with pytest.raises(NotImplementedError, match="no operation aten::_pin_memory"):
         aten._pin_memory.default(x)
+
+
+def test_names_that_torchopt_and_e3nn_ask_for():
+    assert not distributed.is_available()  # torch.distributed.rpc
+    assert distributed.record(len) is len
+    assert issubclass(jit.Error, Exception)
+    given = tn.ones(1), tn.float16
+    assert testing.get_tolerances(*given, rtol=None, atol=None) == (1e-3, 1e-5)
+    assert testing.get_tolerances(*given, rtol=0.5, atol=0.25) == (0.5, 0.25)
+    assert testing.default_tolerances(tn.int64) == (0.0, 0.0)
+    with pytest.raises(ValueError, match="must be either specified or omitted, but got no atol"):
+        testing.get_tolerances(*given, rtol=0.5, atol=None)

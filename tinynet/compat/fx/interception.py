@@ -4,13 +4,14 @@ PyTorch's functions ask ``__torch_function__`` of every argument. Here only tens
 a check in each function would cost all programs what few of them use. So while a proxy lives,
 each function's code is exchanged for one that looks for proxies among the arguments. References
 that a program holds (``from torch import relu``) see it too. The same exchange serves modes, which
-see all calls of their thread.
+see all calls of their thread, and libraries whose own classes stand for tensors: see `ask_all`.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -18,7 +19,9 @@ from typing import Any
 
 from tinynet.capture.compiled import Compiled
 from tinynet.compat.fx.targets import methods, paths, signatures
-from tinynet.core.tensors.tensor import METHODS, Tensor
+from tinynet.core import seams
+from tinynet.core.tensors.subclasses import handled
+from tinynet.core.tensors.tensor import FUNCTIONS, METHODS, Tensor
 
 
 class Intercepting:
@@ -71,17 +74,30 @@ def _seen(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 class _Entry:
-    """A function, its own code, and the code that looks for proxies."""
+    """A function, its own code, and the code that looks for proxies.
 
-    def __init__(self, function: types.FunctionType) -> None:
-        self.function = function
+    Args:
+        function: the function.
+        name: that which ``__torch_function__`` gets: that of ``+`` is ``Tensor.add``.
+    """
+
+    for_proxies = False
+
+    def __init__(self, function: types.FunctionType, name: Any) -> None:
+        self.function, self.name = function, name
         self.code = _looking(self, function.__code__)
-        self.own = function.__code__
+        self.plain = function
 
     def enter(self) -> None:
         """Exchange the function's code."""
-        self.own = self.function.__code__
-        self.function.__code__ = self.code
+        f = self.function
+        if f.__code__ is not self.code:
+            self.own = f.__code__
+            self.plain = types.FunctionType(
+                self.own, f.__globals__, f.__name__, f.__defaults__, f.__closure__
+            )
+            self.plain.__kwdefaults__ = f.__kwdefaults__
+            f.__code__ = self.code
 
     def leave(self) -> None:
         """Give the function its own code back."""
@@ -89,20 +105,18 @@ class _Entry:
             self.function.__code__ = self.own
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Return what a mode or the first proxy makes of the call, or the function's result."""
+        """Return what a mode, an argument or the function makes of the call."""
         if modes.stack:
             return _seen(self.function, args, kwargs)
-        found = first(args, kwargs)
-        if found is not None:
-            kinds = (type(found),)
-            return type(found).__torch_function__(self.function, kinds, args, kwargs)
-        f = self.function
-        plain = types.FunctionType(
-            self.own, f.__globals__, f.__name__, f.__defaults__, f.__closure__
-        )
-        plain.__kwdefaults__ = f.__kwdefaults__
-        result = plain(*args, **kwargs)
-        if f.__code__ is not self.code and _exchanged:  # it was compiled by its first call
+        if (found := first(args, kwargs, asking)) is not None:
+            inside = [y for x in (*args, *kwargs.values()) for y in (x if _many(x) else (x,))]
+            kinds = [type(found), *(type(x) for x in inside if asking(x))]
+            if not isinstance(found, Intercepting):
+                return handled(self.name, kinds, args, kwargs)
+            if self.function in paths():  # methods have a stand-in
+                return handled(self.function, kinds, args, kwargs)
+        result = self.plain(*args, **kwargs)
+        if self.function.__code__ is not self.code and _exchanged[0]:  # its first call compiled it
             self.enter()
         return result
 
@@ -110,12 +124,16 @@ class _Entry:
 class _Method:
     """A Tensor method; it may be a public function, too, so a class attribute stands in for it."""
 
+    for_proxies = True
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.own: Any = None
 
     def enter(self) -> None:
         """Put a function that looks for proxies into the class."""
+        if self.own is not None:
+            return
         own = self.own = inspect.getattr_static(Tensor, self.name)
 
         @functools.wraps(own)
@@ -132,7 +150,9 @@ class _Method:
 
     def leave(self) -> None:
         """Put the method back."""
-        setattr(Tensor, self.name, self.own)
+        if self.own is not None:
+            setattr(Tensor, self.name, self.own)
+            self.own = None
 
 
 @functools.cache
@@ -143,6 +163,8 @@ def _names() -> dict[str, str]:
 
 class _Captures:
     """Captured steps: they watch the functions' own code, so they run without proxies."""
+
+    for_proxies = False
 
     def __init__(self) -> None:
         self.own = Compiled.__call__
@@ -161,7 +183,7 @@ class _Captures:
             try:
                 return own(step, *args, **kwargs)
             finally:
-                _exchange(_living > 0)
+                _exchange(_wanted())
 
         type.__setattr__(Compiled, "__call__", call)
 
@@ -170,22 +192,36 @@ class _Captures:
         type.__setattr__(Compiled, "__call__", self.own)
 
 
-def first(args: Any, kwargs: Any) -> Any:
+def proxy(x: Any) -> bool:
+    """Return whether an object is a proxy."""
+    return isinstance(x, Intercepting)
+
+
+def asking(x: Any) -> bool:
+    """Return whether an object that is no tensor has a ``__torch_function__``."""
+    return not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__")
+
+
+def first(args: Any, kwargs: Any, wanted: Callable[[Any], bool] = proxy) -> Any:
     """Return the first proxy among arguments, also inside lists, tuples, dicts and slices."""
     for x in (*args, *kwargs.values()):
-        if isinstance(x, Intercepting):
+        if wanted(x):
             return x
-        if isinstance(x, (list, tuple)):
-            found = first(x, {})
+        if _many(x):
+            found = first(x, {}, wanted)
         elif isinstance(x, dict):
-            found = first((), x)
+            found = first((), x, wanted)
         elif isinstance(x, slice):
-            found = first((x.start, x.stop, x.step), {})
+            found = first((x.start, x.stop, x.step), {}, wanted)
         else:
             continue
         if found is not None:
             return found
     return None
+
+
+def _many(x: Any) -> bool:
+    return isinstance(x, (list, tuple))
 
 
 _TEMPLATE = """
@@ -221,7 +257,23 @@ _SEEN = {
 _lock = threading.RLock()
 _entries: list[_Entry | _Method | _Captures] = []
 _living = 0
-_exchanged = False
+_asking_all = False
+_exchanged = False, False  # functions, and methods of the class
+
+
+def ask_all() -> None:
+    """From now on, let functions and methods ask ``__torch_function__`` of all arguments."""
+    global _asking_all
+    with _lock:
+        if not _asking_all:
+            _asking_all = True
+            _exchange(True)
+            seams.subclassed.append(_exchange_again)  # after operations were compiled again
+
+
+def _exchange_again() -> None:
+    _exchange(False)
+    _exchange(_wanted())
 
 
 def _change(by: int) -> None:
@@ -229,7 +281,11 @@ def _change(by: int) -> None:
     global _living
     with _lock:
         _living += by
-        _exchange(_living > 0)
+        _exchange(_wanted())
+
+
+def _wanted() -> bool:
+    return _living > 0 or _asking_all
 
 
 def _exchange(looking: bool) -> None:
@@ -238,9 +294,23 @@ def _exchange(looking: bool) -> None:
     with _lock:
         if looking and not _entries:
             signatures()  # the exchanged code has another
-            functions = (f for f in paths() if isinstance(f, types.FunctionType))
-            _entries.extend([*map(_Entry, functions), *map(_Method, _names()), _Captures()])
-        if looking != _exchanged:
-            _exchanged = looking
+            _entries.extend([*_functions(), *map(_Method, _names()), _Captures()])
+        state = looking, looking and _living > 0
+        if state != _exchanged:
+            _exchanged = state
             for entry in _entries:
-                entry.enter() if looking else entry.leave()
+                entry.enter() if state[entry.for_proxies] else entry.leave()
+
+
+def _functions() -> list[_Entry]:
+    """Return the entries of public functions, and of the methods that are none."""
+    found: dict[Any, Any] = {f: f for f in paths() if isinstance(f, types.FunctionType)}
+    for name, function in FUNCTIONS.items():
+        public = getattr(
+            sys.modules["tinynet"], name, function
+        )  # which may be one that takes further keywords
+        if getattr(public, "__wrapped__", None) is function:
+            found[function] = public
+    for name, public in methods().items():
+        found.setdefault(METHODS[name], METHODS.get(public, METHODS[name]))
+    return list(map(_Entry, found, found.values()))

@@ -103,6 +103,8 @@ def paths() -> dict[Any, str]:
         if name not in _OF_VALUES:
             found[function] = f"torch.{name}"
     for name, function in FUNCTIONS.items():
+        if name in _OF_VALUES:
+            continue
         if function not in found or name == function.__name__:  # it has other names, too
             found[function] = f"torch.{'functional.' * (name in _IN_PYTHON)}{name}"
     layers = {name: lazy.load(_LAYERS, name) for name in HOMES[_LAYERS]}

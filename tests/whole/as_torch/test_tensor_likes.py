@@ -1,0 +1,58 @@
+"""Functions ask the classes of a library that are no tensors, as PyTorch's do."""
+
+import subprocess
+import sys
+
+import pytest
+
+LIBRARY = """
+import torch
+
+HANDLED = {
+    torch.sum: "sum", torch.add: "add", torch.Tensor.add: "Tensor.add", torch.cat: "cat",
+    torch.where: "where", torch.linalg.det: "det", torch.nn.functional.linear: "linear",
+    torch.Tensor.matmul: "matmul", torch.logdet: "logdet",
+}
+
+class Diagonal:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        assert types == (Diagonal,)
+        return HANDLED.get(func, NotImplemented)
+"""
+PROGRAM = """
+import torch
+F, t = torch.nn.functional, torch.ones(2)
+d = Diagonal()
+print(torch.sum(d), torch.sum(input=d), torch.add(d, t), torch.add(t, d), t + d, torch.cat([t, d]))
+print(torch.where(t > 0, t, d), torch.linalg.det(d), F.linear(d, t), t @ d, t.matmul(d))
+print(torch.logdet(d), torch.is_tensor(d), (t * 2).sum().item())
+try:
+    torch.exp(d)
+except TypeError as error:
+    print("exp" in str(error))
+class Named(torch.Tensor):
+    pass
+print(torch.sum(d), t.as_subclass(Named).exp().__class__.__name__)
+print(torch.compile(lambda x: torch.relu(x) + 1)(t).tolist(), torch.cat([d]))
+"""
+EXPECTED = """sum sum add add Tensor.add cat
+where det linear matmul matmul
+logdet False 4.0
+True
+sum Named
+[2.0, 2.0] cat
+"""
+
+
+@pytest.mark.parametrize("imported", [True, False])
+def test_functions_ask_classes_of_libraries_and_of_scripts(imported, tmp_path):
+    if imported:
+        (tmp_path / "library.py").write_text(LIBRARY, "utf-8")
+        text = "from library import Diagonal" + PROGRAM
+    else:
+        text = LIBRARY + PROGRAM
+    (tmp_path / "program.py").write_text(text, "utf-8")
+    command = [sys.executable, "-W", "error", "-m", "tinynet.as_torch", "program.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == (EXPECTED, "")

@@ -247,7 +247,7 @@ def test_17_sweeps_go_on_after_failures_and_resume(write, digits, capsys):
     assert re.search(r"^ *0\.1 +0\.\d+ +\d\.\d+ +0\.\d+ +finished", again, re.M)
 
 
-def test_18_quiet_when_not_on_a_terminal(write, digits, tmp_path, capsys):
+def test_18_quiet_when_not_on_a_terminal(write, digits, reports, tmp_path, capsys):
     path = write(digits)
     program = start("train", path, cwd=tmp_path)
     out, err = program.communicate(timeout=PATIENCE)

@@ -132,7 +132,7 @@ def test_a_run_that_fails(write, digits, capsys):
 # ---- as a program ----
 
 
-def test_python_m_tinynet(write, digits, tmp_path):
+def test_python_m_tinynet(write, digits, reports, tmp_path):
     program = start("train", write(digits), "--set", "run.epochs=2", cwd=tmp_path)
     out, err = program.communicate()
     assert program.returncode == 0, err

@@ -22,7 +22,7 @@ from tinynet.train.base.writing import write_json
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages
 
-from .conftest import DIGITS, Killed
+from .conftest import Killed
 from .faults import FULL, Disk, faults_of
 from .test_resume import all_of
 
@@ -101,9 +101,9 @@ def folder_in(out):
 
 
 @pytest.fixture
-def whole(write, tmp_path, dies, monkeypatch):
+def whole(write, digits, tmp_path, dies, monkeypatch):
     """A folder with an undisturbed run, a killed one, and a short one."""
-    write(DIGITS)
+    write(digits)
     place = tmp_path / "whole"
     assert command("train", "digits.toml", "--out", place / "1", *EXTRA).code == 0
     folder_in(place / "1").rename(place / "full")

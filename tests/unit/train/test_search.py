@@ -274,7 +274,7 @@ FEW = "--space", "optimizer.lr=log(1e-3,1)", "model.sizes=[64,8,10],[64,16,10]"
 @pytest.mark.parametrize(
     "seeds, finished, failed", [("0", 2, 1), pytest.param("0..1", 4, 2, marks=pytest.mark.slow)]
 )
-def test_a_search(write, digits, search, capsys, seeds, finished, failed):
+def test_a_search(write, digits, reports, search, capsys, seeds, finished, failed):
     failing = "optimizer.lr=0.05,0.2,1e38"
     count = finished + failed
     out, err = search(

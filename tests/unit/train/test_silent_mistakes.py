@@ -414,7 +414,9 @@ def test_ways_to_keep_losses(keep):
 
 # ---- runs ----
 
-SOFTMAX = DIGITS.replace('type = "mlp"\nsizes = [64, 16, 10]', 'type = "./net.py:Net"')
+SOFTMAX = DIGITS.replace("report = false", "").replace(
+    'type = "mlp"\nsizes = [64, 16, 10]', 'type = "./net.py:Net"'
+)
 NET = """\
 from tinynet import nn
 

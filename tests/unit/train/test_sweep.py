@@ -97,7 +97,7 @@ def test_any_text_is_an_axis_or_refused(text):
 # ---- sweeps ----
 
 
-def test_a_sweep_with_a_failure(write, digits, sweep, tmp_path):
+def test_a_sweep_with_a_failure(write, digits, reports, sweep, tmp_path):
     path = write(digits)
     out, err = sweep(
         path, "--set", "optimizer.lr=0.1,1e38", "seed=0..1", "epochs=1", "--jobs", 2, code=1

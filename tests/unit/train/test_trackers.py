@@ -83,7 +83,7 @@ def quick(monkeypatch):
 
 def tracked(config, *trackers, epochs=2, report="false"):
     keys = f"epochs = {epochs}\ntrackers = [{', '.join(trackers)}]\nreport = {report}"
-    return config.replace("epochs = 2", keys)
+    return config.replace("report = false\n", "").replace("epochs = 2", keys)
 
 
 def calls(path="diary.jsonl"):

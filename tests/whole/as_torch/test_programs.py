@@ -1,5 +1,6 @@
 """The list of public programs, and how losses are compared (`python -m tests.whole.programs`)."""
 
+import itertools
 import json
 import subprocess
 
@@ -79,6 +80,19 @@ def test_the_bound_grows_as_nudged_weights_do_on_pytorch():
     early = step_verdict(seen(1.001, 1.0, 1.0), expected, 1e-5, nudged)
     assert early == "DIFFERS a.py:1 of step 0 is 1.001, and 1 on PyTorch"
     assert step_verdict(seen(1.0, 1.6, 1.0), expected, 1e-5, nudged).startswith("DIFFERS")
+
+
+def test_a_program_that_pytorch_does_not_repeat_has_no_other_bounds(monkeypatch, capsys):
+    """Nudged weights would explain any difference of one that draws numbers of its own."""
+    losses = itertools.count(1)
+
+    def run(program, engine, repositories, limit, settings):
+        series = {"a.py:1": [float(next(losses))]}
+        return {"status": "steps", "error": "", "series": series, "gradients": [], "outputs": []}
+
+    monkeypatch.setattr(command, "run", run)
+    assert step_by_step([Program("a/b", "HEAD", "draws", 1, 8.0, ())], None, 60) == 1
+    assert "PyTorch gives other numbers each time" in capsys.readouterr().out
 
 
 def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):

@@ -15,6 +15,7 @@ UNCOMPARED = {"error": "FAILED", "missing": "MISSING"}  # a missing program says
 SLOW = 1.5
 CLOSE = 1e-3  # of float32 losses after some steps
 CLOSE_IN_DOUBLE = 1e-5
+REPEATED = 1e-12  # of the same program run twice
 GROWTH = 30  # times the change that nudged weights make on PyTorch
 
 

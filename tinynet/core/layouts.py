@@ -140,13 +140,13 @@ def expanded(array: Array, shape: tuple[int, ...]) -> Array:
 
 def inserted(array: Array, axis: int) -> Array:
     """Return a view with a dimension of length 1, with PyTorch's stride."""
-    wide = np.expand_dims(array, axis)
-    last = axis == array.ndim
-    step = array.itemsize if last else array.shape[axis] * array.strides[axis]
+    if not array.size:
+        return np.expand_dims(array, axis)
+    shape = (*array.shape[:axis], 1, *array.shape[axis:])
+    wide = array.reshape(shape) if array.flags.c_contiguous else np.expand_dims(array, axis)
+    step = array.itemsize if axis == array.ndim else array.shape[axis] * array.strides[axis]
     steps = (*array.strides[:axis], step, *array.strides[axis:])
-    if not array.size or wide.strides == steps:
-        return wide
-    return np.lib.stride_tricks.as_strided(wide, wide.shape, steps)
+    return wide if wide.strides == steps else np.lib.stride_tricks.as_strided(wide, shape, steps)
 
 
 # ---- orders of results --------------------------------------------------------------------------

@@ -306,9 +306,8 @@ def _functions() -> list[_Entry]:
     """Return the entries of public functions, and of the methods that are none."""
     found: dict[Any, Any] = {f: f for f in paths() if isinstance(f, types.FunctionType)}
     for name, function in FUNCTIONS.items():
-        public = getattr(
-            sys.modules["tinynet"], name, function
-        )  # which may be one that takes further keywords
+        # The public function may be another one, which takes further keywords.
+        public = getattr(sys.modules["tinynet"], name, function)
         if getattr(public, "__wrapped__", None) is function:
             found[function] = public
     for name, public in methods().items():

@@ -19,7 +19,7 @@ from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.subclasses import SUBCLASSES
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.core.tensors.version import refuse_inference
-from tinynet.core.trace import run_traced
+from tinynet.core.trace import observers, run_traced
 from tinynet.dtypes import Array
 from tinynet.kernels.index_sums import add_at
 from tinynet.kernels.low_precision import HALF, in_single
@@ -189,7 +189,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 def _unwatched(self: Tensor) -> bool:
     """Return whether several view operations can be one: nobody has to know of each."""
     plain = type(self._array) is np.ndarray and self.__class__ not in SUBCLASSES
-    return plain and mode.tracer is None
+    return plain and mode.tracer is None and not observers
 
 
 def setitem(self: Tensor, key: Any, value: Any) -> None:

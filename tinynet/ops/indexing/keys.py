@@ -63,8 +63,8 @@ def _index_array(item: Any) -> Array:
         found = copied(item._array) if mode.grad else item._array
     elif isinstance(item, (np.ndarray, list, tuple, range)):
         found = np.asarray(item)
-        if found.dtype.kind in "iufc" and found.dtype != np.uint8:  # fractions are cut off
-            found = converted(found, np.dtype(np.int64))
+        if found.dtype.kind in "iufc" and found.dtype not in _INDEX_DTYPES:
+            found = found.astype(np.int64)  # fractions are cut off
         if mode.tracer is not None and _is_constant(item):
             found.flags.writeable = False
     else:

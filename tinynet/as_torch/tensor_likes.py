@@ -69,8 +69,9 @@ def defined_by(program: str) -> bool:
 
 
 def _defines(node: ast.AST) -> bool:
-    names = [getattr(x, "name", "") for x in node.body] if isinstance(node, ast.ClassDef) else []
-    return _NAME in names and not node.bases  # type: ignore[attr-defined]
+    if not isinstance(node, ast.ClassDef) or node.bases:
+        return False
+    return any(getattr(part, "name", "") == _NAME for part in node.body)
 
 
 def install(ask: Callable[[], None]) -> None:

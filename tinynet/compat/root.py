@@ -69,6 +69,7 @@ _BOTH = (
     "expm1 floor frac lerp lgamma log log10 log1p log2 mul neg pow reciprocal round "
     "rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
 ).split()  # the functions of ``torch._foreach_*`` that have a form that writes to the tensors
+# What PyTorch's signatures call the operands, which the methods here take by position.
 _OPERANDS = "src tensor1 tensor2 tensors1 other scalar scalars weight weights exponent".split()
 _METHODS: dict[str, Callable[..., Any]] = {
     **{name: getattr(functions, name) for name in [*_BOTH, "mm", "max", "clone"]},

@@ -303,7 +303,7 @@ def _exchange(looking: bool) -> None:
 
 
 def _functions() -> list[_Entry]:
-    """Return the entries of public functions, and of the methods that are none."""
+    """Return the entries of public functions, and of methods that no function shares."""
     found: dict[Any, Any] = {f: f for f in paths() if isinstance(f, types.FunctionType)}
     for name, function in FUNCTIONS.items():
         # The public function may be another one, which takes further keywords.

@@ -187,7 +187,7 @@ def getitem(self: Tensor, key: Any) -> Tensor:
 
 
 def _unwatched(self: Tensor) -> bool:
-    """Return whether several view operations can be one: nobody has to know of each."""
+    """Return whether one view can stand for several: no observer follows each operation."""
     plain = type(self._array) is np.ndarray and self.__class__ not in SUBCLASSES
     return plain and mode.tracer is None and not observers
 

@@ -80,6 +80,9 @@ def address(site):
         server.shutdown()
 
 
+# The theme lets tables scroll, which its script arranges some time after the page is loaded.
+SCROLLS = """return [...document.querySelectorAll('article table:not([class])')]
+    .every(table => table.closest('.md-typeset__scrollwrap'))"""
 FOUND = "return [...document.querySelectorAll('.md-search-result__link')].map(a => a.href)"
 SEARCHED = {
     "gradient clipping": ["training.html", "training.html#gradient-clipping"],
@@ -117,5 +120,8 @@ def test_pages_are_no_wider_than_the_screen(site, request):
                 *sorted(site.glob("notebooks/*/*.html"))[::step],
             ]:
                 driver.get(page.as_uri())
+                end = time.monotonic() + 60
+                while not driver.execute_script(SCROLLS) and time.monotonic() < end:
+                    time.sleep(0.1)
                 needed = driver.execute_script("return document.documentElement.scrollWidth")
                 assert needed <= width, f"{page.name} needs {needed} pixels of {width}"

@@ -256,3 +256,11 @@ def test_networks_learn(options):
     assert all(p.grad is not None for p in net.parameters())
     features = nn.Sequential(*list(net.children())[:-2]).eval()
     assert features(tn.randn(1, 3, 32, 32)).shape[-1] == (4 if options else 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"), [("resnext50_32x4d", 25_028_904), ("wide_resnet50_2", 68_883_240)]
+)
+def test_wide_networks_have_torchvisions_sizes(name, count):
+    net = getattr(models, name)()
+    assert sum(p.numel() for p in net.parameters()) == count

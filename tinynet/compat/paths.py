@@ -199,7 +199,7 @@ PATHS: dict[str, str] = {
     "torch.profiler.profiler": "compat.profiler",
     "torch.sparse": "sparse",
     "torch.special": "ops.special",
-    "torch.storage": "compat.storage",
+    "torch.storage": "compat.storage compat.internals",
     "torch.testing": "compat.testing",
     "torch.testing._comparison": "compat.testing",
     "torch.torch_version": "compat.version",

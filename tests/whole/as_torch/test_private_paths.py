@@ -17,6 +17,7 @@ from tinynet.compat import hub, paths
         ("torch.cuda", "OutOfMemoryError"),
         ("torch.nn.modules.transformer", "_get_activation_fn"),
         ("torch.nn.parallel", "gather"),
+        ("torch.nn.utils.convert_parameters", "_check_param_device"),
         ("torch.nn.parallel", "parallel_apply"),
         ("torch.nn.parallel", "replicate"),
         ("torch.nn.parallel", "scatter"),

@@ -96,7 +96,7 @@ def _initialize(net: Module) -> None:
         elif isinstance(module, Linear):
             init.normal_(module.weight, 0, 0.01)
         if isinstance(getattr(module, "bias", None), Tensor):
-            init.zeros_(module.bias)  # type: ignore[arg-type]
+            init.zeros_(module.bias)
 
 
 # ---- version 2 ----

@@ -283,7 +283,7 @@ Wide_ResNet101_2_Weights = weights_of(
 
 
 def _function(
-    name: str, block: Block, layers: Sequence[int], kinds: type[WeightsEnum], **fixed: int
+    name: str, block: Block, layers: Sequence[int], kinds: type[WeightsEnum], **fixed: Any
 ) -> Any:
     return constructor(name, "ResNet", partial(ResNet, block, layers, **fixed), kinds)
 

@@ -126,33 +126,33 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Geometry, tu
     return Plan(axes, walk, frame, *cut, last, columns, residues_on, width)
 
 
-def pays(x: Array, outputs: int, walk: Geometry, groups: int, turned: bool = False) -> bool:
+def pays(shape: Ints, outputs: int, walk: Geometry, groups: int, turned: bool = False) -> bool:
     """Return whether this algorithm is faster, as measured.
 
     Args:
-        x: the input.
+        shape: that of the input.
         outputs: the number of channels of the result in a group.
         walk: the windows.
         groups: the number of groups.
         turned: whether to compute the gradient of the weight.
     """
-    channels, places, longest = x.shape[1] // groups, walk.out, max(walk.kernel)
+    channels, places, longest = shape[1] // groups, walk.out, max(walk.kernel)
     longer = longest >= 5 and len(places) < 3
     if outputs == 1 or longest < 2 or (max(walk.stride) > 1 and not longer):
         return False
     each = outputs * channels * math.prod(walk.kernel)
     if turned:
         inner = channels * walk.kernel[-1]
-        results = len(x) * math.prod(places)
+        results = shape[0] * math.prod(places)
         large = each * results >= _LEAST
         return large and len(places) > 1 and inner >= 16 and each <= results << 10
     if len(places) == 1:
         plain = longer and max(walk.stride) == groups == 1 and each >= 2 * _DEEP * outputs
-        return plain and each <= len(x) * places[0] << 6
+        return plain and each <= shape[0] * places[0] << 6
     results = math.prod(places)
-    if results < 16 or each * results * len(x) < _LEAST:
+    if results < 16 or each * results * shape[0] < _LEAST:
         return False
-    return each // min(walk.kernel) <= len(x) * results // max(places) << 12
+    return each // min(walk.kernel) <= shape[0] * results // max(places) << 12
 
 
 def _volumes(x: Array, axes: Ints) -> Array:

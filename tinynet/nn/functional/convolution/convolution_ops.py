@@ -78,8 +78,8 @@ def _turned(weight: Array, groups: int) -> Array:
     """Return a weight with its channels exchanged within each group, and the kernel reversed."""
     outputs, inputs = len(weight) // groups, weight.shape[1]
     parts = weight.reshape(groups, outputs, *weight.shape[1:]).swapaxes(1, 2)
-    parts = parts[(..., *(slice(None, None, -1),) * (parts.ndim - 3))]
-    return parts.reshape(groups * inputs, outputs, *weight.shape[2:])
+    backwards: Any = (..., *(slice(None, None, -1),) * (parts.ndim - 3))
+    return parts[backwards].reshape(groups * inputs, outputs, *weight.shape[2:])
 
 
 def _by_images(windows: Array) -> bool:

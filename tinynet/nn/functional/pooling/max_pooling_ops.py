@@ -35,7 +35,7 @@ _HALVES = Options((2, 2), (2, 2), (0, 0), (1, 1), False)
 _ADDED = 1 << 16  # elements of the gradient per block, where elements are added at indices
 
 
-def peaks_2x2(x: Array) -> tuple[Array, ...]:
+def peaks_2x2(x: Array) -> tuple[Array, Array]:
     """Return the maximum of each window and its position there, row by row."""
     if numba_kernels.takes(x):
         return _compiled_peaks(x)

@@ -51,7 +51,7 @@ def maxima(x: Array, windows: Windows) -> Array:
     return _collected(x, windows, find, x.dtype)[0]
 
 
-def peaks(x: Array, windows: Windows) -> tuple[Array, ...]:
+def peaks(x: Array, windows: Windows) -> Any:
     """Return the maximum of each window, and its index in the plane.
 
     It is the first of equal ones, and the last NaN, as in PyTorch.
@@ -70,7 +70,7 @@ def peaks(x: Array, windows: Windows) -> tuple[Array, ...]:
     return _collected(x, windows, find, x.dtype, np.int64)
 
 
-def ranked_peaks(x: Array, windows: Windows) -> tuple[Array, ...]:
+def ranked_peaks(x: Array, windows: Windows) -> Any:
     """Return the maximum of each window without padding, and its position there, in one byte."""
 
     def find(planes: Array) -> tuple[Array, Array]:

@@ -120,6 +120,8 @@ def _convolving(shape: Ints, channels: int, walk: Geometry, groups: int) -> _Alg
     local = _of_rows if len(walk.out) == 1 < groups == shape[1] else _by_columns
     if channels == groups and depthwise.pays(shape, walk, groups):
         return depthwise.convolved, local
+    if shape[0] * shape[1] * math.prod(walk.kernel + walk.out) <= im2col.FEW:
+        return _by_columns, None
     if local is _of_rows:
         return local, None
     if _mirrored(walk, shape[2:], each[1], each[0], 4):
@@ -184,7 +186,10 @@ def _spreading(shape: Ints, outputs: int, size: Ints, walk: Geometry, groups: in
         return pointwise.spread, None
     columns = outputs * math.prod(walk.out)
     gathered = shape[1] // groups * math.prod(size) / math.prod(walk.stride)
-    algorithm = _spread_by_adding if 2 * columns < gathered else _spread_by_classes
+    if 2 * columns < gathered:
+        algorithm: Callable[..., Array] = _spread_by_adding
+    else:
+        algorithm = _spread_by_classes if max(walk.stride) > 1 else _spread_apart
     if shape[0] * shape[1] * math.prod(walk.kernel + size) <= im2col.FEW:
         return _spread_apart, algorithm
     return algorithm, None
@@ -194,22 +199,16 @@ def _spread_apart(
     y: Array, weight: Array, bias: Array | None, size: Ints, walk: Geometry, groups: int
 ) -> Array:
     """Return the convolution of ``y``, with zeros between its elements, and the reverse kernel."""
-    apart, places, inner = _apart(walk, size)
-    if max(walk.stride) > 1:
+    padding = [d * (k - 1) - p for k, _, p, d, _ in zip(*walk, strict=True)]
+    ones = (1,) * len(size)
+    if walk.stride != ones:
+        apart = [s * (o - 1) + 1 for s, o in zip(walk.stride, walk.out, strict=True)]
+        places: Any = (..., *[slice(None, None, s) for s in walk.stride])
         wide = np.zeros((*y.shape[:2], *apart), y.dtype)
         wide[places] = y
         y = wide
-    return _by_columns(y, _turned(weight, groups), bias, inner, groups)
-
-
-@functools.lru_cache(maxsize=512)
-def _apart(walk: Geometry, size: Ints) -> tuple[Ints, Any, Geometry]:
-    """Return the size of results that are a stride apart, their indices, and windows over them."""
-    kernel, stride, padding, dilation, out = walk
-    apart = tuple([s * (o - 1) + 1 for s, o in zip(stride, out, strict=True)])
-    before = [d * (k - 1) - p for k, p, d in zip(kernel, padding, dilation, strict=True)]
-    inner = Geometry(kernel, (1,) * len(size), tuple(before), dilation, size)
-    return apart, (..., *[slice(None, None, s) for s in stride]), inner
+    inner = Geometry(walk.kernel, ones, tuple(padding), walk.dilation, size)
+    return _convolved(y, _turned(weight, groups), bias, inner, groups)
 
 
 def _spread_by_adding(
@@ -253,14 +252,10 @@ def _spread_by_classes(
     batch, channels = y.shape[0], weight.shape[1] * groups
     weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
     weight = weight.reshape(channels, y.shape[1] // groups, *walk.kernel)
-    classes = _classes(walk, size)
-    if {*walk.stride} == {1}:
-        ((_, inner, chosen),) = classes
-        return _convolved(y, weight[chosen], bias, inner, groups)
     result = np.zeros((batch, channels, *size), y.dtype)
     if bias is not None:
         result += bias.reshape(-1, *(1,) * len(size))
-    for places, inner, chosen in classes:
+    for places, inner, chosen in _classes(walk, size):
         if math.prod(inner.kernel):
             result[places] = _convolved(y, weight[chosen], bias, inner, groups)
     return result

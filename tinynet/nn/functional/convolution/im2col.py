@@ -22,6 +22,8 @@ from numpy.lib.stride_tricks import as_strided
 from tinynet.dtypes import Array
 from tinynet.nn.functional.geometry import Geometry, windows_inside
 
+FEW = 1 << 15  # elements of columns whose indices are kept
+OFFSET = 16
 BLOCK = 1 << 21  # bytes: the share of the cache per core
 _ALL = slice(None)
 
@@ -65,8 +67,15 @@ def columns(x: Array, walk: Geometry, other: int) -> Iterator[tuple[slice, slice
         windows = sliding(x[part], walk)
         for top in range(0, walk.out[0], rows):
             at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
-            block = copied(windows[at], buffer, x.shape[2:], walk)
-            matrix = block.reshape(height, part.stop - start, -1)
+            block = windows[at]
+            length = block.size // height
+            # Rows a multiple of 1 KiB apart would compete for the same cache lines: BLAS would
+            # lose a third of its speed.
+            pitch = length if length * x.itemsize % 1024 else length + OFFSET
+            copy = buffer[: height * pitch].reshape(height, pitch)[:, :length]
+            np.copyto(copy.reshape(block.shape), block)
+            clear_edges(copy.reshape(block.shape), x.shape[2:], walk)
+            matrix = copy.reshape(height, part.stop - start, -1)
             yield part, slice(top * row, top * row + matrix.shape[2]), matrix
 
 
@@ -90,25 +99,6 @@ def _elements(shape: tuple[int, ...], walk: Geometry) -> tuple[Array, bool]:
     clear_edges(found, shape[2:], walk)
     padded = not found.all()
     return (found if padded else found - 1).reshape(-1, shape[0], math.prod(walk.out)), padded
-
-
-OFFSET = 16
-FEW = 1 << 15  # elements of windows whose indices are kept
-
-
-def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Geometry) -> Array:
-    """Return windows copied to the buffer, with zeros outside the array.
-
-    The distance between rows of the matrix is not a multiple of 1 KiB. Such rows would compete for
-    the same cache lines, and BLAS would lose a third of its speed.
-    """
-    dims = len(walk.kernel)
-    height, length = math.prod(block.shape[: dims + 1]), math.prod(block.shape[dims + 1 :])
-    pitch = length if length * buffer.itemsize % 1024 else length + OFFSET
-    copy = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
-    np.copyto(copy, block)
-    clear_edges(copy, size, walk)
-    return copy
 
 
 def sliding(x: Array, walk: Geometry) -> Array:

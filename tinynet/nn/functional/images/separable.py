@@ -167,7 +167,7 @@ class SeparableMap:
         lead = x.shape[: x.ndim - len(self.sizes)]
         planes = x.reshape(math.prod(lead), *self.sizes)
         if self._whole is not None and x.dtype == self._whole.dtype:
-            made = np.dot(planes.reshape(len(planes), -1), self._whole)
+            made = np.dot(planes.reshape(len(planes), len(self._whole)), self._whole)
             if np.isfinite(made).all():
                 return made.reshape(*lead, *self.shape)
         result = np.empty((*lead, *self.shape), x.dtype)

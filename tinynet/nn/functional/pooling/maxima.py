@@ -45,7 +45,7 @@ def maxima(x: Array, windows: Windows) -> Array:
     def find(planes: Array) -> tuple[Array]:
         if planes.ndim > 1 + len(windows.sizes) or not _are_few(planes, windows):
             return (_ranked(planes, windows, False)[0],)
-        elements = planes.reshape(len(planes), -1).take(windows.columns, 1)
+        elements = planes.reshape(len(planes), math.prod(windows.sizes)).take(windows.columns, 1)
         return (elements.max(1).reshape(len(planes), *windows.outputs),)
 
     return _collected(x, windows, find, x.dtype)[0]

@@ -27,7 +27,7 @@ from tinynet.core.callsite import locate, warn
 from tinynet.core.explanations.failures import explain as explain_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.kernels.threads import fork_safe_lock
+from tinynet.kernels.threads import count_of_users, fork_safe_lock
 
 CAPTURES = 4  # calls that are compared until two are the same
 PROGRAMS = 8  # of one function: for other shapes, modes and Python values
@@ -317,7 +317,7 @@ class Compiled:
 
     def _is_disturbed(self, failure: CaptureError) -> bool:
         """Return whether a capture may have failed by what another thread did meanwhile."""
-        if not failure.disturbed or threading.active_count() == 1 or self._fullgraph:
+        if not failure.disturbed or count_of_users() == 1 or self._fullgraph:
             return False
         self._disturbed += 1
         return self._disturbed <= PATIENCE

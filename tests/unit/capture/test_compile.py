@@ -3,6 +3,8 @@
 import copy
 import dataclasses
 import gc
+import subprocess
+import sys
 import tracemalloc
 import warnings
 
@@ -122,6 +124,29 @@ def test_python_state_that_changes_is_found():
 
     with pytest.warns(CompileWarning, match="changes a dict from outside"):
         assert [f(tn.ones(1)).item() for _ in range(6)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_threads_of_kernels_do_not_hide_what_changes():
+    """They run no code of users, whose threads may change what is read."""
+    script = """
+import tinynet as tn
+tn.set_num_threads(3)
+x = tn.rand(32, 32, 16, 16)
+tn.nn.functional.conv2d(x, tn.rand(32, 32, 3, 3), padding=1)
+tn.set_num_threads(1)
+counts = {"calls": 0}
+
+@tn.compile
+def f(x):
+    counts["calls"] += 1
+    return x * counts["calls"]
+
+for _ in range(4):
+    f(tn.ones(1))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "changes a dict from outside" in done.stderr
 
 
 def test_a_global_number_is_a_guard():

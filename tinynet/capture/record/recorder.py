@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import types
 from collections.abc import Callable, Container, Iterator
 from typing import Any
@@ -35,6 +34,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import Tracer, observable
 from tinynet.kernels import low_precision
+from tinynet.kernels.threads import count_of_users
 from tinynet.ops.batching.array import BatchedArray
 from tinynet.random import Generator
 
@@ -121,7 +121,7 @@ class Recorder(Tracer, BackwardObserver):
             reached: ids of the tensors that the function may know.
         """
         ours = {id(t) for t in self._arguments} | {id(t) for t, _ in self.program.states}
-        alone = threading.active_count() == 1
+        alone = count_of_users() == 1
         for t, problem in self.outside.problems():
             if alone or id(t) in ours or id(t) in reached:  # others change their own tensors
                 problem.disturbed = True

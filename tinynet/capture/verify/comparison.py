@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from tinynet.core.graph.views import requires_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE
 from tinynet.dtypes import Array
+from tinynet.kernels.threads import count_of_users
 from tinynet.nn.base.module import Module
 from tinynet.optim.base.hooks import has_step_hooks
 from tinynet.optim.optimizer import Optimizer
@@ -112,7 +112,7 @@ class World:
         Hooks of the user must run once, other threads may draw the same random numbers, and other
         ranks would wait.
         """
-        shares = self._captured.draws and threading.active_count() > 1
+        shares = self._captured.draws and count_of_users() > 1
         return not (shares or self._has_hooks() or distributed.is_initialized())
 
     def _has_hooks(self) -> bool:

@@ -18,6 +18,7 @@ from tinynet.kernels.threads.sharing import add_pool as add_pool
 from tinynet.kernels.threads.sharing import alone as alone
 from tinynet.kernels.threads.sharing import beside as beside
 from tinynet.kernels.threads.sharing import chosen as chosen
+from tinynet.kernels.threads.sharing import count_of_users as count_of_users
 from tinynet.kernels.threads.sharing import get_count as get_count
 from tinynet.kernels.threads.sharing import in_turn as in_turn
 from tinynet.kernels.threads.sharing import limit as limit

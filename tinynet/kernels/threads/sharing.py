@@ -222,6 +222,11 @@ def share(work: Callable[[T], object], parts: Sequence[T]) -> None:
         raise min(failures, key=lambda failed: failed[0])[1]
 
 
+def count_of_users() -> int:
+    """Return how many threads run, without those of the pool, which run no code of users."""
+    return threading.active_count() - _pool.helpers
+
+
 @contextlib.contextmanager
 def alone() -> Iterator[bool]:
     """Yield whether no other thread of tinynet computes; none shares work until the end."""

@@ -12,8 +12,8 @@ Zeros times an infinity give NaN in unrelated results; callers check for these.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ Ints = tuple[int, ...]
 LEAST = 4  # images in a batch
 TOGETHER = 16  # results of a product
 WIDEST = 64  # elements of a row
+_ALL = slice(None)
 PART = 1 << 17  # elements of images whose dot products are computed together
 
 
@@ -113,24 +114,39 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, group
 
 
 def correlated(x: Array, y: Array, walk: Geometry) -> Array:
-    """Return the gradient of the weight, from the input and the gradient of the output."""
-    channels, sizes = x.shape[1], zip(x.shape[2:], walk.padding, walk.reach, strict=True)
-    frame = tuple([max(n + p, reach + 1) for n, p, reach in sizes])
-    size, total = math.prod(frame), np.zeros((channels, *walk.kernel), x.dtype)
+    """Return the gradient of the weight, from the input and the gradient of the output.
+
+    Elements of an image with the same residue modulo the stride follow each other.
+    """
+    channels, (kernel, stride, paddings, dilation, out) = x.shape[1], walk
+    sizes = zip(x.shape[2:], stride, paddings, walk.reach, strict=True)
+    frame = tuple([-(-max(n + p, reach + 1) // s) for n, s, p, reach in sizes])
+    size, total = math.prod(frame), np.zeros((channels, *kernel), x.dtype)
     steps = [math.prod(frame[d + 1 :]) for d in range(len(frame))]
-    inside = [slice(p, p + n) for p, n in zip(walk.padding, x.shape[2:], strict=True)]
-    seen = [slice(0, (o - 1) * s + 1, s) for o, s in zip(walk.out, walk.stride, strict=True)]
-    end = sum(s.stop * step for s, step in zip(seen, steps, strict=True)) - sum(steps) + 1
-    for part in threads.slices(len(x), max(1, PART // (channels * size))):
+    end = sum((o - 1) * step for o, step in zip(out, steps, strict=True)) + 1
+    seen: Any = (..., *map(slice, out))
+    for part in threads.slices(len(x), max(1, PART // (channels * size * math.prod(stride)))):
         count = part.stop - part.start
-        images, slopes = np.zeros((2, channels, count, *frame), x.dtype)
-        images[(..., *inside)] = x[part].swapaxes(0, 1)
-        slopes[(..., *seen)] = y[part].swapaxes(0, 1)
+        images = np.zeros((*stride, channels, count, *frame), x.dtype)
+        for rests in np.ndindex(*stride):
+            places: list[slice] = []
+            chosen: list[slice] = []
+            for n, rest, step, padding in zip(x.shape[2:], rests, stride, paddings, strict=True):
+                first = (rest - padding) % step
+                place = (first + padding) // step
+                places.append(slice(place, place + len(range(first, n, step))))
+                chosen.append(slice(first, None, step))
+            inside: Any = (*rests, ..., *places)
+            images[inside] = x[(part, _ALL, *chosen)].swapaxes(0, 1)
+        slopes = np.zeros((channels, count, *frame), x.dtype)
+        slopes[seen] = y[part].swapaxes(0, 1)
         length = (count - 1) * size + end
-        images, slopes = (a.reshape(channels, count * size) for a in (images, slopes))
-        for place in itertools.product(*map(range, walk.kernel)):
-            at = sum(k * d * step for k, d, step in zip(place, walk.dilation, steps, strict=True))
-            run = images[:, at : at + length]
-            element: Any = (slice(None), *place)
-            total[element] += np.vecdot(run, slopes[:, :length])
-    return total.reshape(channels, 1, *walk.kernel)
+        images = images.reshape(*stride, channels, count * size)
+        slopes = slopes.reshape(channels, count * size)[:, :length]
+        for place in np.ndindex(*kernel):
+            shifts = [k * d for k, d in zip(place, dilation, strict=True)]
+            rests = tuple(map(operator.mod, shifts, stride))
+            at = sum(map(operator.mul, map(operator.floordiv, shifts, stride), steps))
+            element: Any = (_ALL, *place)
+            total[element] += np.vecdot(images[rests][:, at : at + length], slopes)
+    return total.reshape(channels, 1, *kernel)

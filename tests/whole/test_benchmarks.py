@@ -28,6 +28,7 @@ def test_a_workload_trains(name):
     assert any((training.weights()[k] != before[k]).any() for k in before)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
 def test_compiled_steps_have_the_losses_of_eager_ones(name):
     eager, compiled = Training(tn, BY_NAME[name]), Training(tn, BY_NAME[name], "numpy")

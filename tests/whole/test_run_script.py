@@ -257,6 +257,7 @@ def test_an_older_python_gets_a_sentence():
     assert old.stderr.startswith("tinynet needs Python >= 3.11, and this is Python ")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("body", "code", "verdict"),
     [
@@ -344,6 +345,7 @@ def test_it():
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [[], ["-q"]])
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_check_runs_numerical_tests_as_on_an_older_processor(

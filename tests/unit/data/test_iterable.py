@@ -71,6 +71,7 @@ Shared = shared_stream(importlib.import_module("tinynet.data"))
 # ---- without workers ----
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("n", "options", "batches"),
     [

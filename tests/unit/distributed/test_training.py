@@ -101,6 +101,7 @@ def test_compiled(folder):
     assert "replayed" in printed
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "options",
     [

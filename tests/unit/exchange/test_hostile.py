@@ -391,6 +391,7 @@ WHOLE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WHOLE)
 @pytest.mark.filterwarnings("ignore")
 def test_no_length_allocates_more_than_the_file_has(name, tmp_path):

@@ -34,6 +34,7 @@ def check(name, cases):
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", TABLES)
 def test_some_edges(name):
     cases = [*TABLES[name]()]

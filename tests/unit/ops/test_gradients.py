@@ -106,6 +106,7 @@ def check_second_derivatives(row, **mode):
         assert gradgradcheck(row, leaves, **TOLERANCES, **mode)
 
 
+@pytest.mark.sampled(3)
 @for_each(ROWS)
 def test_a_projection_of_second_derivatives_agrees_with_finite_differences(row):
     check_second_derivatives(row, fast_mode=True)

@@ -76,6 +76,7 @@ def test_its_notes_repeat_it(write, digits, compilations):
     assert exact.metrics == never.metrics
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("steps, sections", [(9, ""), (30, ""), (23, ALL)])
 def test_a_killed_run_ends_as_if_it_had_not(steps, sections, write, digits, dies):
     path = write(digits + sections)

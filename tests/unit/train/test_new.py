@@ -37,6 +37,7 @@ def start(monkeypatch, tmp_path):
     return folder
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["project", "my first project", "a/b", "größer"])
 def test_the_printed_command_trains(name, start, capsys):
     assert main(["new", name]) == 0

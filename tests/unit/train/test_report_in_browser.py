@@ -75,6 +75,7 @@ def show(driver, page, screen, scheme):
     driver.get(page.as_uri())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", ["digits_vae", "text_lstm", "spiral", "sweep", "find-lr"])

@@ -117,6 +117,7 @@ CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("steps", [7, 23, 30])
 def test_a_run_that_died_ends_as_if_it_had_not(

@@ -77,6 +77,7 @@ def test_the_statistics_are_those_of_the_averaged_model(write, normed):
     assert found["2.num_batches_tracked"].item() == len(trained.parts.batches["training"])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("count", [30, 60, 80, 105])
 def test_a_killed_run_ends_as_if_it_had_not(write, normed, tmp_path, dies, count):
     given = ["run.save_every_steps=7"]

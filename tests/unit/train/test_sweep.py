@@ -270,6 +270,7 @@ def kill_while_a_run_starts(folder, arguments, whom, number, seconds=0.1):
     return found, out
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("whom, number", KILLS)
 def test_a_run_that_is_killed_while_it_starts_has_not_failed(

@@ -28,6 +28,7 @@ def fields_of(line):
     return fields
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_the_lines_of_epochs(columns, write, digits, tmp_path):
     text, code = on_a_terminal(
@@ -136,6 +137,7 @@ def test_a_search_shows_the_epochs_of_its_trials(write, digits, tmp_path):
 COMMANDS = ["check", "find-lr", "list", "profile", "train", "list model", "explain"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("columns", [60, 80])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_line_of_prose_is_broken_between_words(command, columns, write, digits, tmp_path):

@@ -32,6 +32,7 @@ def lines_of(capsys):
     return {one[2]: (one[1], one[3]) for one in found}, last
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "given",
     [

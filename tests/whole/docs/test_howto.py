@@ -86,6 +86,7 @@ def run(tree, *arguments):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page", CHANGES)
 def test_the_change_of_a_page_is_all_that_it_takes(page, tree):
     public, names, tests, most, more = CHANGES[page]

@@ -76,6 +76,8 @@ def input_files(
 
 _MOST = 256
 _SECONDS = 0.3
+_BLOCK = 2**20
+"""Bytes of examples that are looked at together."""
 
 Fingerprint = dict[str, Any]
 
@@ -125,20 +127,17 @@ def _hash_examples(examples: Any, count: int, seed: int) -> dict[str, dict[str, 
     try:
         with undisturbed(examples, seed):
             found = fetch(examples, rows)
-            for sample in _samples(found):
-                for name, leaf in _leaves(sample):
-                    hashers[name].update(leaf)
+            if isinstance(found, Samples):
+                columns = tuple(np.asarray(array_of(column)) for column in found.columns)
+                for name, stack in _leaves(columns):
+                    hashers[name].update_rows(stack)
+            else:
+                for sample in found:
+                    for name, leaf in _leaves(sample):
+                        hashers[name].update(leaf)
     except Exception:  # the check of the data reports a broken example
         return {}
     return {name: hasher.summary() for name, hasher in hashers.items()}
-
-
-def _samples(found: Any) -> Iterator[Any]:
-    if not isinstance(found, Samples):
-        yield from found
-        return
-    stacks = [np.asarray(array_of(column)) for column in found.columns]
-    yield from zip(*stacks, strict=True)
 
 
 def _leaves(sample: Any) -> Iterator[tuple[str, Any]]:
@@ -164,15 +163,21 @@ class _Hasher:
         if array is None:
             self.digest.update(repr(leaf).encode() if isinstance(leaf, str | bytes) else b"?")
             return
-        kind = [*array.shape], str(array.dtype)
+        self.update_rows(array[None])
+
+    def update_rows(self, rows: np.ndarray) -> None:
+        """Add arrays that are stacked: as many values as there are rows."""
+        kind = [*rows.shape[1:]], str(rows.dtype)
         self.kind = self.kind or kind
-        self.digest.update(repr(kind).encode())
-        self.digest.update(np.ascontiguousarray(array).tobytes())
-        if dtypes.is_floating(array.dtype):
-            values = array.ravel().astype(np.float64)
-            weights = np.cos(np.arange(self.count, self.count + values.size))
-            self.sums += values @ weights, np.abs(values).sum()
-        self.count += array.size
+        head = repr(kind).encode()
+        is_floating = dtypes.is_floating(rows.dtype)
+        for block in np.array_split(rows, rows.nbytes // _BLOCK + 1):
+            self.digest.update(b"".join(head + row.tobytes() for row in block))
+            if is_floating:
+                values = block.ravel().astype(np.float64)
+                weights = np.cos(np.arange(self.count, self.count + values.size))
+                self.sums += values @ weights, np.abs(values).sum()
+            self.count += block.size
 
     def summary(self) -> dict[str, Any]:
         """Return the recorded data."""

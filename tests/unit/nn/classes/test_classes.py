@@ -45,6 +45,7 @@ def as_float64(described):
     return described | {"dtype": described["dtype"].replace("float32", "float64")}
 
 
+@pytest.mark.sampled(3)
 @for_each(BY_CLASS)
 def test_in_float32(row):
     with warnings.catch_warnings():
@@ -57,6 +58,7 @@ def test_in_float32(row):
         assert [*wrong] == []
 
 
+@pytest.mark.sampled(3)
 @for_each(BY_CLASS)
 def test_copies_compute_the_same(row):
     module = row.module(tinynet, "float64").eval()

@@ -126,6 +126,17 @@ Event, Stream, CUDAGraph, graph = (  # classes, for annotations and `isinstance`
 )
 
 
+class OutOfMemoryError(RuntimeError):
+    """The error of a GPU whose memory is full, for programs that catch it; tinynet never raises it.
+
+    A failed allocation on the CPU is a ``tinynet.errors.AllocationError``.
+
+    Example:
+        >>> issubclass(tn.cuda.OutOfMemoryError, RuntimeError)
+        True
+    """
+
+
 def get_rng_state_all() -> list[Any]:
     """Return the states of all GPU generators: none.
 

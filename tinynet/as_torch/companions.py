@@ -22,11 +22,14 @@ PATHS: dict[str, str] = {
     "torchvision.io.image": "compat.vision.io",
     "torchvision.models": "compat.vision.models",
     "torchvision.models.alexnet": "compat.vision.models.plain",
+    "torchvision.models.mobilenet": "compat.vision.models.mobilenet",
+    "torchvision.models.mobilenetv2": "compat.vision.models.mobilenet",
+    "torchvision.models.mobilenetv3": "compat.vision.models.mobilenet",
     "torchvision.models.resnet": "compat.vision.models.resnet",
     "torchvision.models.vgg": "compat.vision.models.plain",
     "torchvision.ops": "compat.vision.ops",
     "torchvision.ops.boxes": "compat.vision.ops",
-    "torchvision.ops.misc": "compat.vision.ops",
+    "torchvision.ops.misc": "compat.vision.ops compat.vision.models.mobilenet",
     "torchvision.ops.stochastic_depth": "compat.vision.ops",
     "torchvision.transforms": "compat.vision.transforms",
     "torchvision.transforms.functional": "compat.vision.transforms.functional",
@@ -37,7 +40,7 @@ PATHS: dict[str, str] = {
 }
 
 _FILES = "read the files with tinynet.data: ImageFolder, IDX, NPZ, CSV, or a Dataset of your own"
-_MODELS = "it has AlexNet, VGG and ResNet; write others with nn, and load their weights"
+_MODELS = "it has AlexNet, MobileNet, ResNet and VGG; write others with nn, and load their weights"
 _PLAIN = "images are plain tensors; there are no boxes, masks, key points or videos"
 REASONS: list[tuple[str, str]] = [
     (r"torchvision\.datasets(\..+)?", _FILES),

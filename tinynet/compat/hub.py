@@ -20,6 +20,11 @@ _folders: builtins.list[str] = []  # what set_dir set
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # the start of a file's hash in its name
 
 
+def _get_torch_home() -> str:
+    home = os.path.join(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "torch")
+    return os.path.expanduser(os.environ.get("TORCH_HOME", home))
+
+
 def get_dir() -> str:
     """Return the folder of downloaded files.
 
@@ -32,9 +37,7 @@ def get_dir() -> str:
     """
     if _folders:
         return _folders[-1]
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", os.path.join(cache, "torch"))
-    return os.path.join(os.path.expanduser(home), "hub")
+    return os.path.join(_get_torch_home(), "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 from collections.abc import Callable, Sequence
 from types import MethodType
 from typing import Any as Any
@@ -25,6 +26,7 @@ from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype, float32, float64, get_default_dtype
 from tinynet.errors import LinAlgError
+from tinynet.exchange.pytorch import load_pytorch
 from tinynet.exchange.pytorch_names import _parameter, _tensor
 from tinynet.nn import functional
 from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
@@ -115,6 +117,11 @@ PRINT_OPTS = _PrintOptions()
 
 _rebuild_parameter = _parameter
 _rebuild_tensor = _rebuild_tensor_v2 = _tensor
+
+
+def _load_from_bytes(b: bytes) -> Any:
+    """Return the memory of tensors that a pickle of PyTorch holds."""
+    return load_pytorch(io.BytesIO(b), weights_only=False)  # as trusted as the pickle itself
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:

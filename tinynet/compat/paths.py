@@ -32,7 +32,7 @@ _SAME = """
     amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
     fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps
     backends.openmp backends.opt_einsum cuda distributions func masked nn nn.init
-    nn.modules.module nn.modules.utils nn.parallel nn.parallel.data_parallel
+    nn.modules.module nn.modules.utils nn.parallel.data_parallel
     nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
     nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
     nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
@@ -173,6 +173,7 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.sparse": "nn.layers.embedding",
     "torch.nn.modules.transformer": "nn.layers.attention.transformer",
     "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
+    "torch.nn.parallel": "nn.parallel compat.distributed",
     "torch.nn.parallel._functions": "compat.distributed",
     "torch.nn.parallel.comm": "compat.distributed",
     "torch.nn.parallel.parallel_apply": "compat.distributed",
@@ -198,7 +199,7 @@ PATHS: dict[str, str] = {
     "torch.profiler.profiler": "compat.profiler",
     "torch.sparse": "sparse",
     "torch.special": "ops.special",
-    "torch.storage": "compat.storage",
+    "torch.storage": "compat.storage compat.internals",
     "torch.testing": "compat.testing",
     "torch.testing._comparison": "compat.testing",
     "torch.torch_version": "compat.version",

@@ -58,8 +58,11 @@ from tinynet.compat.types import uint4 as uint4
 from tinynet.compat.types import uint5 as uint5
 from tinynet.compat.types import uint6 as uint6
 from tinynet.compat.types import uint7 as uint7
+from tinynet.compat.utilities.dlpack import from_dlpack as from_dlpack
+from tinynet.compat.utilities.dlpack import to_dlpack as to_dlpack
 from tinynet.compat.version import __version__ as __version__
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.cuda import OutOfMemoryError as OutOfMemoryError
 from tinynet.optim.base.hooks import (
     _group_tensors_by_device_and_dtype as _group_tensors_by_device_and_dtype,
 )

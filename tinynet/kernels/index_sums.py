@@ -1,7 +1,7 @@
 """Sums by index on arrays: the derivatives of gather, index_select and indexing.
 
-``np.add.at`` is fast on arrays of one dimension only. So short rows are added column by column, and
-long rows in rounds: each adds one row per index.
+``np.add.at`` is fast on arrays of one dimension only. So short rows are added column by column, few
+long rows as elements of the flattened array, and many in rounds: each adds one row per index.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels.sums import column_sums
 
 _SHORT_ROW = 16  # elements: longer rows leave the cache between one column and the next
+_FEW = 16384  # elements: rounds of fewer take longer than their elements one by one
 _SUM = 3  # cost of the sum of the rows of one index, in rounds
 
 
@@ -30,7 +31,7 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
     if not len(index) or not width:
         return
     if width > _SHORT_ROW:
-        _add_long_rows(whole, index, lambda places: rows.take(places, 0))
+        _add_long_rows(whole, index, rows.__getitem__)
         return
     pair = _PAIRS.get(whole.dtype.char) if width % 2 == 0 and rows.dtype == whole.dtype else None
     if pair is not None:
@@ -52,6 +53,11 @@ def add_computed_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array
 
 def _add_long_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) -> None:
     """Add rows in rounds; then sum the rows of few indices that repeat often."""
+    width = whole.shape[1]
+    if len(index) * width <= _FEW:
+        at = index[:, None] * width + np.arange(width)
+        np.add.at(whole.reshape(-1), at.reshape(-1), rows_at(slice(None)).reshape(-1))
+        return
     numbers, order = _sorted(index)
     first = np.flatnonzero(np.diff(numbers, prepend=-1))
     counts, rank = _sorted(-np.diff(first, append=len(index)))

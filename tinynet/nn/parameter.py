@@ -46,6 +46,10 @@ class Parameter(Tensor):
         set_requires_grad(p, requires_grad)
         return p
 
+    @property
+    def _post_accumulate_grad_hooks(self) -> dict[int, Any] | None:  # optimizers read it
+        return self._hooks.accumulated or None if self._hooks else None
+
     def __repr__(self) -> str:
         return "Parameter containing:\n" + super().__repr__()
 

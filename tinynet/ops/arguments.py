@@ -68,10 +68,14 @@ def refuse_other_elements(position: int, elements: Iterable[Any]) -> None:
             raise errors.not_a_tensor(text + type(x).__name__, x)
 
 
+def all_below(index: Array, n: int) -> bool:
+    """Return whether all integers are in ``[0, n)``: as unsigned ones, negative ones are huge."""
+    return bool(np.maximum.reduce(index.view(f"u{index.itemsize}"), None, initial=0) < n)
+
+
 def refuse_outside(index: Array, n: int, dim: int) -> None:
     """Raise RuntimeError for indices outside ``[0, n)``."""
-    # Viewed as unsigned, a negative index is huge, so one comparison finds both errors.
-    if index.size and index.view(f"u{index.itemsize}").max() >= n:
+    if not all_below(index, n) and index.size:
         wrong = index[(index < 0) | (index >= n)].flat[0]
         raise RuntimeError(f"index {wrong} is out of bounds for dimension {dim} with size {n}")
 

@@ -111,3 +111,18 @@ def test_spectral_norms_of_two_calls_before_one_backward():
 
     (sigma() + sigma()).backward()
     assert_near(weight.grad.numpy(), np.outer(u.detach().numpy(), sum(right)))  # u after both calls
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_arrays_that_take_turns_leave_no_list_behind(number):
+    """As a model with averaged weights that are put in and taken out again."""
+    w, x = tn.ones(2, requires_grad=True), tn.ones(2, requires_grad=True)
+    kept = [tn.full((2,), float(n)) for n in range(number)]
+    for values in kept * 3:
+        y = x * w
+        w.data = values
+        w.data = values
+        y.sum().backward()
+        assert x.grad.tolist() == values.tolist()
+        x.grad = None
+    assert len(w._counter.replaced) <= number

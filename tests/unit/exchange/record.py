@@ -6,6 +6,7 @@ They are what ``test_fixtures.py`` reads, so that it needs neither.
 """
 
 import argparse
+import pickle
 from collections import Counter, OrderedDict
 from pathlib import Path
 
@@ -120,6 +121,7 @@ def main():
     torch.save(shared(), FILES / "shared.pt")
     torch.save(shared(), FILES / "shared_protocol4.pt", pickle_protocol=4)
     torch.save(shared(), FILES / "shared_legacy.pt", _use_new_zipfile_serialization=False)
+    (FILES / "pickled.pkl").write_bytes(pickle.dumps(shared()))
     torch.save(tensors, FILES / "dtypes.pt")
     torch.save(tensors, FILES / "dtypes_legacy.pt", _use_new_zipfile_serialization=False)
     torch.save(half, FILES / "bfloat16.pt")

@@ -1,14 +1,26 @@
 """Names that programs import from PyTorch's private modules."""
 
+import os
+
 import pytest
 
-from tinynet.compat import paths
+import tinynet as tn
+from tinynet.compat import hub, paths
 
 
 @pytest.mark.parametrize(
     ("path", "name"),
     [
         ("torch", "_disable_dynamo"),
+        ("torch", "from_dlpack"),
+        ("torch", "OutOfMemoryError"),
+        ("torch.cuda", "OutOfMemoryError"),
+        ("torch.nn.modules.transformer", "_get_activation_fn"),
+        ("torch.nn.parallel", "gather"),
+        ("torch.nn.utils.convert_parameters", "_check_param_device"),
+        ("torch.nn.parallel", "parallel_apply"),
+        ("torch.nn.parallel", "replicate"),
+        ("torch.nn.parallel", "scatter"),
         ("torch.utils._foreach_utils", "_foreach_supported_types"),
         ("torch.utils._foreach_utils", "_get_foreach_kernels_supported_devices"),
     ],
@@ -20,3 +32,18 @@ def test_they_are_there(path, name):
 def test_a_function_without_dynamo_runs():
     (disable,) = (home._disable_dynamo for home in paths.homes_of("torch")[:1])
     assert disable(abs)(-2) == 2 and disable(recursive=False)(abs)(-3) == 3
+
+
+def test_the_hub_has_a_home(monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", os.path.join("~", "weights"))
+    home = os.path.expanduser(os.path.join("~", "weights"))
+    assert hub._get_torch_home() == home and hub.get_dir() == os.path.join(home, "hub")
+
+
+def test_parameters_list_the_hooks_that_follow_their_gradients():
+    weight = tn.nn.Parameter(tn.ones(2))
+    assert weight._post_accumulate_grad_hooks is None
+    handle = weight.register_post_accumulate_grad_hook(print)
+    assert list(weight._post_accumulate_grad_hooks.values()) == [print]
+    handle.remove()
+    assert not weight._post_accumulate_grad_hooks

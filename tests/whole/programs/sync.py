@@ -73,6 +73,7 @@ class Draws:
         )
         torch.nn.init.trunc_normal_ = self.trunc_normal_
         torch.nn.init.orthogonal_ = self.orthogonal_
+        torch.nn.functional.gumbel_softmax = self.gumbel_softmax
         torch.nn.functional.dropout = self.dropout
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
         for name in ("dropout1d", "dropout2d", "dropout3d"):
@@ -280,6 +281,14 @@ class Draws:
 
     def numpy_normal(self, shape: Any) -> Any:
         return self.numpy.standard_normal(shape)
+
+    def gumbel_softmax(self, logits: Any, tau: float = 1, hard: bool = False, **options: Any) -> Any:
+        axis, waits = options.get("dim", -1), self.torch.empty_like(logits).exponential_()
+        soft = ((logits - waits.log()) / tau).softmax(axis)
+        if not hard:
+            return soft
+        index = soft.max(axis, keepdim=True)[1]
+        return self.torch.zeros_like(logits).scatter_(axis, index, 1.0) - soft.detach() + soft
 
     def dropout(self, x: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
         if not training or p == 0.0:

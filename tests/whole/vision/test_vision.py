@@ -256,3 +256,29 @@ def test_networks_learn(options):
     assert all(p.grad is not None for p in net.parameters())
     features = nn.Sequential(*list(net.children())[:-2]).eval()
     assert features(tn.randn(1, 3, 32, 32)).shape[-1] == (4 if options else 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("mobilenet_v2", 3_504_872),
+        ("mobilenet_v3_large", 5_483_032),
+        ("mobilenet_v3_small", 2_542_856),
+        ("resnext50_32x4d", 25_028_904),
+        ("wide_resnet50_2", 68_883_240),
+    ],
+)
+def test_networks_have_torchvisions_sizes(name, count):
+    net = getattr(models, name)()
+    assert sum(p.numel() for p in net.parameters()) == count
+
+
+@pytest.mark.parametrize("name", ["mobilenet_v2", "mobilenet_v3_small"])
+def test_mobile_networks_learn(name):
+    net = getattr(models, name)(num_classes=3)
+    loss = nn.functional.cross_entropy(net(tn.randn(2, 3, 32, 32)), tn.tensor([0, 2]))
+    loss.backward()
+    assert all(p.grad is not None for p in net.parameters())
+    names = list(net.state_dict())
+    assert names[0] == "features.0.0.weight" and "features.1.bn.weight" not in names
+    assert "features.2.conv.1.0.weight" in names or "features.2.block.1.0.weight" in names

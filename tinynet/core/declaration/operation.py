@@ -61,6 +61,7 @@ class Operation:
     number_node: str | None = None  # the node's name when a formula multiplies by a number
     arranged: Callable[[Any], Any] = staticmethod(tuple)  # edges, as ``next_functions`` shows them
     into: Callable[..., None] | None = None  # writes the result over the first argument
+    assigns: Callable[..., Any] | None = None  # returns what the in-place form assigns, or None
     # What few operations are, set beside their declarations:
     of_numbers = False  # all inputs may be Python numbers
     opmath = False  # numbers combined with float16 stay in float32, see kernels/low_precision.py

@@ -264,6 +264,9 @@ def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
 def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
     """Compute into ``array`` without a temporary; return False if that is not possible."""
     operands = [a._array if isinstance(a, Tensor) else a for a in args]
+    if op.assigns is not None:
+        values = op.assigns(array, *operands) if type(array) is np.ndarray else None
+        return values is not None and arrays.assign(array, values) is None
     if op.into is not None:
         if array.dtype.itemsize == 2 or not array.flags.c_contiguous or Recorded.batched:
             return False  # kernels compute 2-byte dtypes in float32

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
@@ -38,25 +39,20 @@ def _overlap(a: Array, b: Array, whole: bool) -> bool:
     """Return True if the memory of two dense arrays overlaps, unless ``whole`` only in part."""
     if not a.size or not b.size or not _dense(a) or not _dense(b):
         return False  # PyTorch does not check these, either
-    (start, end), (other_start, other_end) = (
-        np.lib.array_utils.byte_bounds(a),
-        (np.lib.array_utils.byte_bounds(b)),
-    )
+    (start, end), (other_start, other_end) = byte_bounds(a), byte_bounds(b)
     if (start, end) == (other_start, other_end):
         return whole or a.strides != b.strides
     return start < other_end and other_start < end
 
 
 def _dense(a: Array) -> bool:
-    low, high = np.lib.array_utils.byte_bounds(a)
+    low, high = byte_bounds(a)
     return bool(high - low == a.nbytes)
 
 
 def refuse_overlap(array: Array) -> None:
     """Raise if elements of ``array`` share memory (an expanded tensor)."""
-    if (
-        array.size
-        and 0 in array.strides
-        and any(stride == 0 and n > 1 for stride, n in zip(array.strides, array.shape, strict=True))
-    ):
+    if 0 not in array.strides or not array.size:
+        return
+    if any(step == 0 and n > 1 for step, n in zip(array.strides, array.shape, strict=True)):
         raise errors.overlapping()

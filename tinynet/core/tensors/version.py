@@ -85,9 +85,9 @@ class Version:
 
     def replace(self, array: Array, by: Array) -> None:
         """Note that a tensor has another array: what saved the tensor reads that one."""
-        known = getattr(self, "replaced", [])
-        moved = [(old, by if new is array else new) for old, new in known if old() is not None]
-        self.replaced = [*moved, (weakref.ref(array), by)]
+        known = [*getattr(self, "replaced", []), (weakref.ref(array), by)]
+        moved = [(old, by if new is array else new) for old, new in known]
+        self.replaced = [pair for pair in moved if pair[0]() is not None and pair[0]() is not by]
         self.n += REPLACEMENT
 
     def current(self, array: Array) -> Array:

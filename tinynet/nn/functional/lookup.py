@@ -22,7 +22,7 @@ from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels.index_sums import add_rows
 from tinynet.kernels.numba import tables
 from tinynet.nn.functional.checks import tensor_only
-from tinynet.ops.arguments import to_long
+from tinynet.ops.arguments import all_below, to_long
 from tinynet.ops.creation.constructors import zeros
 from tinynet.ops.pointwise.arithmetic import where
 
@@ -41,8 +41,7 @@ __all__ = ["embedding", "embedding_bag"]
 
 def _refuse_outside(weight: Array, indices: Array) -> None:
     """Raise IndexError for an index outside the table."""
-    # As unsigned ints, negative indices are huge: one comparison finds both errors.
-    if indices.size and indices.view(f"u{indices.itemsize}").max() >= weight.shape[0]:
+    if not all_below(indices, weight.shape[0]) and indices.size:
         outside = indices[(indices < 0) | (indices >= weight.shape[0])]
         raise IndexError(
             f"index out of range in self. The table has {weight.shape[0]} rows. "
@@ -521,7 +520,7 @@ def _check_kinds(indices: Array, weight: Array, factors: Tensor | None) -> None:
 def _refuse_outside_bag(indices: Array, weight: Array, plain: bool) -> None:
     """Raise PyTorch's error for an index outside; its ``plain`` sums have a text of their own."""
     count = len(weight)
-    if indices.size and indices.view(f"u{indices.itemsize}").max() >= count:
+    if not all_below(indices, count) and indices.size:
         outside = indices[(indices < 0) | (indices >= count)]
         place = np.flatnonzero(indices == outside[0])[0]
         if not plain or weight.dtype == np.float64:

@@ -43,3 +43,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         end = start + p.numel()
         p.data = vec.detach()[start:end].view_as(p)
         start = end
+
+
+def _check_param_device(param: Tensor, old_param_device: int | None) -> int:  # PyTorch's names
+    """Return the number of the CPU, where all parameters are."""
+    return -1

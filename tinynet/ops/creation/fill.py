@@ -27,6 +27,7 @@ def filled(self: Array, /, value: Any) -> Array:
     return np.full(self.shape, dtypes.representable(value, self.dtype), self.dtype)
 
 
+filled.assigns = lambda whole, value: dtypes.representable(value, whole.dtype)
 filled.grad(self=lambda g: zeros_instead(g))
 
 
@@ -45,6 +46,7 @@ def zeroed(self: Array, /) -> Array:
     return np.zeros(self.shape, self.dtype)
 
 
+zeroed.assigns = lambda whole: 0
 zeroed.grad(self=lambda g: zeros_instead(g))
 
 

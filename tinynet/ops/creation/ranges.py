@@ -27,6 +27,7 @@ from tinynet.ops.creation.constructors import (
 )
 from tinynet.ops.shaping.strided import storage_needed
 
+_INT64 = np.dtype(np.int64)
 _BY_COUNT = same_dtype(
     "dtype {result} does not match dtype of out parameter ({out})", by_count=True, inside=True
 )
@@ -63,31 +64,28 @@ def arange(
     if end is None:
         start, end = 0, start
     given = {"start": start, "end": end, "step": step}
-    start, end, step = (dtypes.number_of(x, "arange", name) for name, x in given.items())
+    start, end, step = [dtypes.number_of(x, "arange", name) for name, x in given.items()]
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if dtype is None:
-        kind = (
-            dtypes.default_float()
-            if any(isinstance(x, float) for x in (start, end, step))
-            else np.dtype(np.int64)
-        )
-    else:
-        kind = dtypes.as_numpy(dtype)
     whole = [start, end, step]
+    usual = dtypes.default_float() if any([isinstance(x, float) for x in whole]) else _INT64
+    kind = usual if dtype is None else dtypes.as_numpy(dtype)
     if kind.kind in "iu":  # int64 alone counts elements before truncating the bounds
-        whole = [dtypes.representable(x, np.dtype(np.int64)).item() for x in whole]
+        if not all([type(x) is int and abs(x) < 2**63 for x in whole]):
+            whole = [int(dtypes.representable(x, _INT64)) for x in whole]
     first, last, each = whole if kind == np.int64 else (start, end, step)
     if each == 0:
         raise ValueError("step must be nonzero")
     count = math.ceil((last - first) / each)
     refuse_huge((count,))
     start, _, step = whole
-    return finish((start + step * np.arange(count)).astype(kind), requires_grad)
+    counted = np.arange(count)
+    values = counted if start == 0 and step == 1 else start + step * counted
+    return finish(values.astype(kind, copy=False), requires_grad)
 
 
 def _ends(name: str, start: Any, end: Any, kind: np.dtype[Any]) -> tuple[float, float]:

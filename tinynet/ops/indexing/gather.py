@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import setitem
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
+from tinynet.kernels.along import positions, take_along
 from tinynet.kernels.index_sums import add_rows, from_the_front
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
@@ -30,22 +32,6 @@ from tinynet.ops.shaping import reshaping
 from tinynet.ops.shaping.views import axis_of, embed, reshape
 
 # ---- shared helpers -----------------------------------------------------------------------------
-
-
-def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
-    """Return the positions of the indices along one axis in the flattened array of ``shape``."""
-    found: Array | None = None
-    step = 1  # stride of dimension d
-    for d in reversed(range(len(shape))):
-        if d == axis:
-            part = index if step == 1 else index * step
-        else:
-            n = index.shape[d]
-            part = np.arange(0, n * step, step or 1).reshape((n,) + (1,) * (len(shape) - d - 1))
-        found = part if found is None else found + part
-        step *= shape[d]
-    assert found is not None  # shape has a dimension
-    return found
 
 
 def _whole_rows(index: Array, shape: tuple[int, ...], axis: int) -> Array | None:
@@ -108,9 +94,7 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     rows = _whole_rows(found, self.shape, axis)
     if rows is not None:
         return self.take(rows, 0)
-    at = positions(found, self.shape or (1,), axis)
-    # All indices are in range, and "wrap" is the fastest mode.
-    return self.ravel().take(at, mode="wrap").reshape(index.shape)
+    return take_along(self.reshape(self.shape or 1), found, axis).reshape(index.shape)
 
 
 @operation(node="ScatterAddBackward0", complex=True)
@@ -214,10 +198,6 @@ def _scatter(whole: Array, index: Array, dim: int, src: Array | None, write: Any
         write(whole.reshape(-1), positions(found, whole.shape or (1,), axis), part)
 
 
-def _set(whole: Array, at: Array, part: Any) -> None:
-    whole[at] = part
-
-
 def _add(whole: Array, at: Array, part: Array) -> None:
     np.add.at(whole, at.ravel(), part.ravel())
 
@@ -225,7 +205,7 @@ def _add(whole: Array, at: Array, part: Array) -> None:
 @operation(node="ScatterBackward0", complex=True)
 def scatter_source(self: Array, index: Array, src: Array, /, dim: int) -> Array:
     """Return a copy with the elements of ``src`` at the indices."""
-    return scattered(self, index, dim, src, _set)
+    return scattered(self, index, dim, src, setitem)
 
 
 @operation(node="ScatterBackward1", complex=True)
@@ -235,7 +215,7 @@ def scatter_number(self: Array, index: Array, /, dim: int, value: float) -> Arra
     return scattered(self, index, dim, None, lambda whole, at, _: whole.__setitem__(at, number))
 
 
-scatter_source.into = lambda whole, index, src, dim: _scatter(whole, index, dim, src, _set)
+scatter_source.into = lambda whole, index, src, dim: _scatter(whole, index, dim, src, setitem)
 scatter_source.grad(
     self=lambda g, index, dim: scatter_number(g, index, dim, 0),
     src=lambda g, index, src_shape, dim: as_source(gather_along(g, index, dim), src_shape),

@@ -36,10 +36,9 @@ def _numpy_key(indices: Indices) -> tuple[Any, ...]:
 def _out_of_bounds(error: IndexError) -> str:
     """Translate numpy's error message to PyTorch's."""
     text = str(error).replace("axis", "dimension")
-    return _NOTHING if text.endswith("with size 0") else text
+    empty = text.endswith("with size 0")
+    return "index is out of bounds for dimension with size 0" if empty else text
 
-
-_NOTHING = "index is out of bounds for dimension with size 0"
 
 # ---- operations that copy -----------------------------------------------------------------------
 
@@ -166,6 +165,7 @@ def copy(self: Array, src: Array, /) -> Array:
         raise errors.not_broadcastable(self.shape, src.shape) from None
 
 
+copy.assigns = lambda a, src: src if type(src) is type(a) and src.shape == a.shape else None
 copy.grad(self=lambda g: zeros_instead(g), src=lambda g: g)
 
 # ---- public functions ---------------------------------------------------------------------------
@@ -310,4 +310,5 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         raise errors.must_be_tensor("copy_", "other", 1, src)
     if not dtypes.is_inexact(self._array.dtype):
         src = src.detach()
+    refuse_overlap(self._array)
     return run_inplace(copy, self, (src,), {}, what="copy_")

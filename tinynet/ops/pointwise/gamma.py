@@ -41,15 +41,23 @@ def _series(x: Array, coefficients: list[float]) -> Array:
 # ---- logarithm and derivatives ------------------------------------------------------------------
 
 
+def _pairs(x: Array) -> tuple[Array, Array, Array, list[Array]]:
+    """Prepare ten steps from small x to where the series converges.
+
+    With ``u = x * (x + 9)``, x, x + 1, ..., x + 9 have the product of u, u + 8, u + 14, u + 18 and
+    u + 20; the sum of their inverses is that of the inverses of these, times ``2 x + 9``.
+    """
+    below = x < _FAR
+    near = np.where(below, x, 1.0)
+    u = near * (near + 9)
+    return below, x + 10.0 * below, near, [u, u + 8, u + 14, u + 18, u + 20]
+
+
 def _lgamma(x: Array) -> Array:
     mirrored = np.where(x < 0.5, 1 - x, x)
-    product = np.ones_like(mirrored)
-    far = mirrored
-    for _ in range(_FAR):
-        below = far < _FAR
-        product = np.where(below, product * far, product)
-        far = np.where(below, far + 1, far)
-    terms = [b / (2 * k * (2 * k - 1)) for k, b in enumerate(_BERNOULLI[:8], 1)]
+    below, far, _, (a, b, c, d, e) = _pairs(mirrored)
+    product = np.where(below, a * b * c * d * e, 1.0)
+    terms = [b_2k / (2 * k * (2 * k - 1)) for k, b_2k in enumerate(_BERNOULLI[:8], 1)]
     small = _series(far, terms) * far  # powers 1 / far, 1 / far^3, ...
     found = (far - 0.5) * np.log(far) - far + 0.5 * math.log(2 * math.pi) + small - np.log(product)
     found = np.where(np.isinf(mirrored), np.inf, found)
@@ -75,12 +83,8 @@ def lgamma(self: Array, /) -> Array:
 
 def _digamma(x: Array) -> Array:
     mirrored = np.where(x < 0.5, 1 - x, x)
-    total = np.zeros_like(mirrored)
-    far = mirrored
-    for _ in range(_FAR):
-        below = far < _FAR
-        total = np.where(below, total + 1 / far, total)
-        far = np.where(below, far + 1, far)
+    below, far, near, pairs = _pairs(mirrored)
+    total = below * (2 * near + 9) * sum(1 / pair for pair in pairs)
     terms = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
     found = np.log(far) - 0.5 / far - _series(far, terms) - total
     whole = x == np.floor(x)

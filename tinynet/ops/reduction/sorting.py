@@ -11,6 +11,7 @@ import numpy as np
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.kernels.along import put_along, take_along
 from tinynet.ops.arguments import (
     EXPECTED,
     EXPECTED_TEXT,
@@ -33,8 +34,8 @@ def _order(self: Array, dim: int, descending: bool) -> Array:
     axis = axis_of(dim, self.ndim)
     if self.ndim == 0 or not descending:
         return np.argsort(self, axis, kind="stable") if self.ndim else np.zeros((), np.int64)
-    backwards = np.flip(np.argsort(np.flip(self, axis), axis, kind="stable"), axis)
-    return self.shape[axis] - 1 - backwards
+    reverse = (slice(None),) * axis + (slice(None, None, -1),)
+    return self.shape[axis] - 1 - np.argsort(self[reverse], axis, kind="stable")[reverse]
 
 
 @operation(
@@ -58,7 +59,7 @@ def sort(
         tensor([1, 2, 0])
     """
     order = _order(self, dim, descending)
-    return (np.take_along_axis(self, order, dim) if self.ndim else self.copy()), order
+    return (take_along(self, order, axis_of(dim, self.ndim)) if self.ndim else self.copy()), order
 
 
 @operation(public=True, order="preserved")
@@ -89,6 +90,7 @@ def msort(self: Tensor) -> Tensor:
 # ---- topk ---------------------------------------------------------------------------------------
 
 _FEW = 32  # up to here, one pass per element is faster than a partition
+_SMALL = 1024  # elements: up to here, sorting all of them is
 
 
 def _one_by_one(self: Array, axis: int, k: int, largest: bool) -> Array | None:
@@ -103,35 +105,35 @@ def _one_by_one(self: Array, axis: int, k: int, largest: bool) -> Array | None:
     for _ in range(k):
         place = find(rest, axis=axis, keepdims=True)
         found.append(place)
-        np.put_along_axis(rest, place, taken, axis)
+        put_along(rest, place, axis, taken)
     order = np.concatenate(found, axis)
-    return None if (np.take_along_axis(self, order, axis) == taken).any() else order
+    return None if (take_along(self, order, axis) == taken).any() else order
 
 
 def _is_tied(self: Array, place: Array, axis: int, chosen: Array) -> bool:
     """Return whether a partition chose from equal elements, in an order of the processor's own."""
-    bound = np.take_along_axis(self, place, axis)
+    bound = take_along(self, place, axis)
     if self.dtype.kind == "f" and np.isnan(bound).any():
         return True
     equal: Array = self == bound
-    return bool(equal.sum() > np.take_along_axis(equal, chosen, axis).sum())
+    return bool(equal.sum() > take_along(equal, chosen, axis).sum())
 
 
 def _some(self: Array, axis: int, k: int, largest: bool) -> Array:
     """Return the indices of the ``k`` most extreme elements, in order; the first of equal ones."""
     n = self.shape[axis]
-    if 0 < k <= min(_FEW, n // 4):
+    if self.size > _SMALL and 0 < k <= min(_FEW, n // 4):
         order = _one_by_one(self, axis, k, largest)
         if order is not None:
             return order
-    if 0 < k <= n // 2:
+    if self.size > _SMALL and 0 < k <= n // 2:
         border = n - k if largest else k - 1
         part = np.argpartition(self, border, axis)
         chosen = np.sort(np.take(part, range(n - k, n) if largest else range(k), axis), axis)
         if not _is_tied(self, np.take(part, [border], axis), axis, chosen):
-            within = _order(np.take_along_axis(self, chosen, axis), axis, largest)
-            return np.take_along_axis(chosen, within, axis)
-    return np.take(_order(self, axis, largest), range(k), axis)
+            within = _order(take_along(self, chosen, axis), axis, largest)
+            return take_along(chosen, within, axis)
+    return _order(self, axis, largest)[(slice(None),) * axis + (slice(k),)].copy()
 
 
 @operation(
@@ -162,7 +164,7 @@ def topk(
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     order = _some(self, axis, k, largest)
-    return np.take_along_axis(self, order, axis), order
+    return take_along(self, order, axis), order
 
 
 sort.grad(self=lambda g, self_shape, indices, dim: put_back(g, self_shape, indices, dim))
@@ -173,7 +175,7 @@ topk.grad(self=lambda g, self_shape, indices, dim: put_back(g, self_shape, indic
 
 def _chosen(self: Array, place: Array, axis: int, keepdim: bool) -> tuple[Array, Array]:
     """Return the elements at indices (of length 1 along the axis), and the indices."""
-    values = np.take_along_axis(self, place, axis)
+    values = take_along(self, place, axis)
     return (values, place) if keepdim else (values.squeeze(axis), place.squeeze(axis))
 
 
@@ -231,7 +233,7 @@ def _middle(name: str, self: Array, dim: int, keepdim: bool, skip: bool) -> tupl
     order = np.argsort(self, axis, kind="stable")  # NaN last
     valid = n - missing.sum(axis, keepdims=True)
     middle = (valid - 1) // 2 if skip else np.where(valid < n, valid, (n - 1) // 2)
-    return _chosen(self, np.take_along_axis(order, np.maximum(middle, 0), axis), axis, keepdim)
+    return _chosen(self, take_along(order, np.maximum(middle, 0), axis), axis, keepdim)
 
 
 def _middle_of_all(name: str, self: Array, skip: bool) -> Array:
@@ -341,17 +343,17 @@ def mode(self: Array, /, dim: int = -1, keepdim: bool = False) -> tuple[Array, A
     if self.ndim == 0:
         return self.copy(), np.zeros((), np.int64)
     order = _order(self, axis, False)
-    ordered = np.take_along_axis(self, order, axis)
+    ordered = take_along(self, order, axis)
     if self.dtype.kind == "f" and np.isnan(self).any():
         order = np.apply_along_axis(_order_around_nan, axis, self)
-        ordered = np.take_along_axis(self, order, axis)
+        ordered = take_along(self, order, axis)
     ordered = np.moveaxis(ordered, axis, -1)
     place = np.arange(self.shape[axis])
     starts = np.ones(ordered.shape, bool)
     starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
     length = place - np.maximum.accumulate(np.where(starts, place, 0), -1)
     last = np.moveaxis(length.argmax(-1, keepdims=True), -1, axis)
-    return _chosen(self, np.take_along_axis(order, last, axis), axis, keepdim)
+    return _chosen(self, take_along(order, last, axis), axis, keepdim)
 
 
 mode.grad(self=put_back)

@@ -52,14 +52,8 @@ def _axis(dim: int, ndim: int) -> int:
     return dim % ndim
 
 
-@sequence(order="", autocast="widest", aliases=("concat", "concatenate"))
-def cat(tensors: list[Array], /, dim: int = 0) -> Array:
-    """Join tensors along an existing dimension.
-
-    Example:
-        >>> tn.cat([tn.ones(2), tn.zeros(1)])
-        tensor([1., 1., 0.])
-    """
+def _fitting(tensors: list[Array], dim: int) -> tuple[list[Array], int]:
+    """Return the arrays to join, without empty vectors, and the axis; refuse what does not fit."""
     for i, a in enumerate(tensors):
         if a.ndim == 0:
             raise RuntimeError(f"zero-dimensional tensor (at position {i}) cannot be concatenated")
@@ -80,6 +74,21 @@ def cat(tensors: list[Array], /, dim: int = 0) -> Array:
                     f"{parts[0].shape[d]} but got size {a.shape[d]} for tensor number {i} in the "
                     "list."
                 )
+    return parts, axis
+
+
+@sequence(order="", autocast="widest", aliases=("concat", "concatenate"))
+def cat(tensors: list[Array], /, dim: int = 0) -> Array:
+    """Join tensors along an existing dimension.
+
+    Example:
+        >>> tn.cat([tn.ones(2), tn.zeros(1)])
+        tensor([1., 1., 0.])
+    """
+    if tensors[0].ndim and len({a.shape for a in tensors}) == 1:
+        parts, axis = tensors, _axis(dim, tensors[0].ndim)
+    else:
+        parts, axis = _fitting(tensors, dim)
     return layouts.of_parts(np.concatenate(parts, axis), tensors)
 
 

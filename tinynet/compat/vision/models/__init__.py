@@ -1,4 +1,5 @@
-"""``torchvision.models``: AlexNet, VGG and ResNet with the names of torchvision's parameters."""
+"""``torchvision.models``: AlexNet, MobileNet, ResNet and VGG, with torchvision's names."""
 
+from tinynet.compat.vision.models.mobilenet import *
 from tinynet.compat.vision.models.plain import *
 from tinynet.compat.vision.models.resnet import *

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from tinynet.compat.vision.models.weights import WeightsEnum, built, weights_of
+from tinynet.compat.vision.models.weights import WeightsEnum, built, constructor, weights_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import (
     AdaptiveAvgPool2d,
@@ -177,23 +177,7 @@ def alexnet(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> Ale
 
 
 def _function(name: str, counts: Sequence[int], normalized: bool, kinds: type[WeightsEnum]) -> Any:
-    """Return the function of a VGG network."""
-
-    def make(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> VGG:
-        return built(partial(_vgg, counts, normalized), kinds, weights, progress, kwargs)
-
-    make.__name__ = make.__qualname__ = name
-    make.__doc__ = f"""Return {name}; see ``VGG`` for the options.
-
-    Args:
-        weights: ``{kinds.__name__}.DEFAULT``, its name, or None.
-        progress: without effect.
-        **kwargs: the options of ``VGG``.
-
-    Raises:
-        FileNotFoundError: the file of the weights does not exist; the message has its place.
-    """
-    return make
+    return constructor(name, "VGG", partial(_vgg, counts, normalized), kinds)
 
 
 vgg11 = _function("vgg11", (1, 1, 2, 2, 2), False, VGG11_Weights)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from tinynet.compat.vision.models.weights import built, weights_of
+from tinynet.compat.vision.models.weights import WeightsEnum, constructor, weights_of
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import (
     AdaptiveAvgPool2d,
@@ -28,11 +28,19 @@ __all__ = [
     "ResNet50_Weights",
     "ResNet101_Weights",
     "ResNet152_Weights",
+    "ResNeXt50_32X4D_Weights",
+    "ResNeXt101_32X8D_Weights",
+    "Wide_ResNet50_2_Weights",
+    "Wide_ResNet101_2_Weights",
     "resnet18",
     "resnet34",
     "resnet50",
     "resnet101",
     "resnet152",
+    "resnext50_32x4d",
+    "resnext101_32x8d",
+    "wide_resnet50_2",
+    "wide_resnet101_2",
 ]
 
 Norm = Callable[[int], Module]
@@ -256,40 +264,54 @@ ResNet152_Weights = weights_of(
 )
 
 
-def resnet18(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> ResNet:
-    """Return ResNet-18; see ``ResNet`` for the options.
-
-    Args:
-        weights: ``ResNet18_Weights.DEFAULT``, its name, or None.
-        progress: without effect.
-        **kwargs: the options of ``ResNet``.
-
-    Raises:
-        FileNotFoundError: the file of the weights does not exist; the message has its place.
-    """
-    make = partial(ResNet, BasicBlock, [2, 2, 2, 2])
-    return built(make, ResNet18_Weights, weights, progress, kwargs)
-
-
-def resnet34(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> ResNet:
-    """Return ResNet-34; arguments and errors are those of ``resnet18``."""
-    make = partial(ResNet, BasicBlock, [3, 4, 6, 3])
-    return built(make, ResNet34_Weights, weights, progress, kwargs)
+ResNeXt50_32X4D_Weights = weights_of(
+    "ResNeXt50_32X4D_Weights",
+    {V1: "resnext50_32x4d-7cdf4587.pth", V2: "resnext50_32x4d-1a0047aa.pth"},
+)
+ResNeXt101_32X8D_Weights = weights_of(
+    "ResNeXt101_32X8D_Weights",
+    {V1: "resnext101_32x8d-8ba56ff5.pth", V2: "resnext101_32x8d-110c445d.pth"},
+)
+Wide_ResNet50_2_Weights = weights_of(
+    "Wide_ResNet50_2_Weights",
+    {V1: "wide_resnet50_2-95faca4d.pth", V2: "wide_resnet50_2-9ba9bcbe.pth"},
+)
+Wide_ResNet101_2_Weights = weights_of(
+    "Wide_ResNet101_2_Weights",
+    {V1: "wide_resnet101_2-32ee1156.pth", V2: "wide_resnet101_2-d733dc28.pth"},
+)
 
 
-def resnet50(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> ResNet:
-    """Return ResNet-50; arguments and errors are those of ``resnet18``."""
-    make = partial(ResNet, Bottleneck, [3, 4, 6, 3])
-    return built(make, ResNet50_Weights, weights, progress, kwargs)
+def _function(
+    name: str, block: Block, layers: Sequence[int], kinds: type[WeightsEnum], **fixed: Any
+) -> Any:
+    return constructor(name, "ResNet", partial(ResNet, block, layers, **fixed), kinds)
 
 
-def resnet101(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> ResNet:
-    """Return ResNet-101; arguments and errors are those of ``resnet18``."""
-    make = partial(ResNet, Bottleneck, [3, 4, 23, 3])
-    return built(make, ResNet101_Weights, weights, progress, kwargs)
-
-
-def resnet152(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> ResNet:
-    """Return ResNet-152; arguments and errors are those of ``resnet18``."""
-    make = partial(ResNet, Bottleneck, [3, 8, 36, 3])
-    return built(make, ResNet152_Weights, weights, progress, kwargs)
+resnet18 = _function("resnet18", BasicBlock, (2, 2, 2, 2), ResNet18_Weights)
+resnet34 = _function("resnet34", BasicBlock, (3, 4, 6, 3), ResNet34_Weights)
+resnet50 = _function("resnet50", Bottleneck, (3, 4, 6, 3), ResNet50_Weights)
+resnet101 = _function("resnet101", Bottleneck, (3, 4, 23, 3), ResNet101_Weights)
+resnet152 = _function("resnet152", Bottleneck, (3, 8, 36, 3), ResNet152_Weights)
+resnext50_32x4d = _function(
+    "resnext50_32x4d",
+    Bottleneck,
+    (3, 4, 6, 3),
+    ResNeXt50_32X4D_Weights,
+    groups=32,
+    width_per_group=4,
+)
+resnext101_32x8d = _function(
+    "resnext101_32x8d",
+    Bottleneck,
+    (3, 4, 23, 3),
+    ResNeXt101_32X8D_Weights,
+    groups=32,
+    width_per_group=8,
+)
+wide_resnet50_2 = _function(
+    "wide_resnet50_2", Bottleneck, (3, 4, 6, 3), Wide_ResNet50_2_Weights, width_per_group=128
+)
+wide_resnet101_2 = _function(
+    "wide_resnet101_2", Bottleneck, (3, 4, 23, 3), Wide_ResNet101_2_Weights, width_per_group=128
+)

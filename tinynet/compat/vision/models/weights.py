@@ -152,3 +152,29 @@ def built(
     net = make(**options)
     net.load_state_dict(chosen.get_state_dict(progress=progress))
     return net
+
+
+def constructor(name: str, network: str, make: Callable[..., M], kinds: type[WeightsEnum]) -> Any:
+    """Return the function that makes a network, with weights if they are given.
+
+    Args:
+        name: the function's name.
+        network: the name of the class that documents the options.
+        make, kinds: as of ``built``.
+    """
+
+    def construct(*, weights: Any = None, progress: bool = True, **kwargs: Any) -> M:
+        return built(make, kinds, weights, progress, kwargs)
+
+    construct.__name__ = construct.__qualname__ = name
+    construct.__doc__ = f"""Return {name}; see ``{network}`` for the options.
+
+    Args:
+        weights: ``{kinds.__name__}.DEFAULT``, its name, or None.
+        progress: without effect.
+        **kwargs: the options of ``{network}``.
+
+    Raises:
+        FileNotFoundError: the file of the weights does not exist; the message has its place.
+    """
+    return construct

@@ -28,7 +28,7 @@ from tinynet.nn.functional.checks import (
 )
 from tinynet.nn.functional.double_backward import batched
 from tinynet.nn.functional.losses.loss_ops import likelihood, likelihood_of_places
-from tinynet.ops.arguments import name_of, to_long
+from tinynet.ops.arguments import all_below, name_of, to_long
 from tinynet.ops.creation.like import full_like
 from tinynet.ops.indexing.gather import gather
 from tinynet.ops.pointwise.arithmetic import where
@@ -259,7 +259,7 @@ def indexed_cross_entropy(
     """
     rows, classes = logits.shape
     counted = None
-    if 0 <= ignore_index < classes or not _all_classes(target, classes):
+    if 0 <= ignore_index < classes or not all_below(target, classes):
         _check_classes(target, classes, ignore_index)
         counted = target != ignore_index
     safe = target if counted is None else np.where(counted, target, 0)
@@ -312,18 +312,9 @@ indexed_cross_entropy.grad(logits=_indexed_grad)
 # ---- checks -------------------------------------------------------------------------------------
 
 
-def _all_classes(target: Array, classes: int) -> bool:
-    """Return whether all targets are classes: as unsigned ints, negative numbers are huge."""
-    unsigned = target.view(_UNSIGNED[target.itemsize])
-    return bool(np.maximum.reduce(unsigned, axis=None, initial=0) < classes)
-
-
-_UNSIGNED = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}
-
-
 def _check_classes(target: Array, classes: int, ignore_index: int) -> None:
     """Raise IndexError if a target class is out of range."""
-    if _all_classes(target, classes):
+    if all_below(target, classes):
         return
     wrong = (target != ignore_index) & ((target < 0) | (target >= classes))
     if wrong.any():
@@ -367,7 +358,9 @@ def nll_loss(
     """
     tensor_only("nll_loss_nd", input=input, target=target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    check_indices(input, target, weight)
+    plain = input.ndim == 2 and weight is None and target._array.dtype == np.int64
+    if not plain or target._array.shape != input._array.shape[:1]:
+        check_indices(input, target, weight)
     dim = 0 if input.ndim == 1 else 1
     run_traced(_check_classes, target._array, input.shape[dim], ignore_index)
     if weight is None and target._array.dtype == np.int64:

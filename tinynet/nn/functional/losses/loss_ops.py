@@ -13,6 +13,7 @@ import numpy as np
 from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import Operation, operation
 from tinynet.dtypes import Array
+from tinynet.kernels.along import positions
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.ops.arguments import refuse_kinds
@@ -227,32 +228,44 @@ entropy_of_logits.grad(
 # ---- classes ------------------------------------------------------------------------------------
 
 
-def _places(target: Array, ignore_index: int, ndim: int) -> tuple[Array, Array, int]:
-    """Return which targets count, the class of each along a dimension of scores, and that."""
-    dim = min(ndim - 1, 1)
+def _counted(target: Array, ignore_index: int) -> Array | None:
+    """Return which targets count; None if all do."""
     counted = target != ignore_index
-    return counted, np.expand_dims(np.where(counted, target, 0), dim), dim
+    return None if np.count_nonzero(counted) == target.size else np.asarray(counted)
+
+
+def _places(target: Array, counted: Array | None, shape: tuple[int, ...]) -> Array:
+    """Return where the classes lie in an array of scores; of targets that do not count, class 0."""
+    safe = target if counted is None else np.where(counted, target, 0)
+    if len(shape) == 1:
+        return safe
+    return positions(safe[:, None], shape, 1).reshape(target.shape)
 
 
 def _likelihood(input: Array, target: Array, ignore_index: int, reduction: str) -> Array:
-    counted, places, dim = _places(target, ignore_index, input.ndim)
-    found = np.take_along_axis(input, places, dim).reshape(target.shape)
-    losses = np.where(counted, -found, input.dtype.type(0))
+    counted = _counted(target, ignore_index)
+    losses = -input.take(_places(target, counted, input.shape))
+    if counted is not None:
+        losses = np.where(counted, losses, input.dtype.type(0))
     if reduction == "mean":
         total: Array = sum_all.kernel(losses)
-        return total / input.dtype.type(np.count_nonzero(counted))
+        return total / input.dtype.type(_number(target, counted))
     return _reduced(losses, reduction)
+
+
+def _number(target: Array, counted: Array | None) -> int:
+    return target.size if counted is None else int(np.count_nonzero(counted))
 
 
 def _likelihood_slope(
     g: Any, target: Any, input_shape: tuple[int, ...], ignore_index: int, reduction: str
 ) -> Any:
-    counted, places, dim = _places(target, ignore_index, len(input_shape))
+    counted = _counted(target, ignore_index)
     if reduction == "mean":
-        g = g / g.dtype.type(np.count_nonzero(counted))
+        g = g / g.dtype.type(_number(target, counted))
+    shares = -g if counted is None else np.where(counted, -g, g.dtype.type(0))
     made = np.zeros(input_shape, g.dtype)
-    shares = np.where(counted, -g, g.dtype.type(0))
-    np.put_along_axis(made, places, np.expand_dims(shares, dim), dim)
+    made.reshape(-1)[_places(target, counted, input_shape)] = shares
     return made
 
 

@@ -38,7 +38,7 @@ Activation = str | Callable[[Tensor], Tensor]
 Optional = Tensor | None
 
 
-def activation_of(activation: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
     """Return the activation function for a name; a function is returned unchanged.
 
     Raises:
@@ -139,7 +139,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, layer_norm_eps, **made)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = activation_of(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -230,7 +230,7 @@ class TransformerDecoderLayer(Module):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
-        self.activation = activation_of(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,

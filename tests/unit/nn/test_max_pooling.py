@@ -189,3 +189,23 @@ def test_images_with_the_channels_last_have_the_same_maxima(values, options):
         assert found.is_contiguous(memory_format=tn.channels_last)
         a, b = (t.detach().numpy() for t in (found, expected))
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("size", [4, 80])
+@pytest.mark.parametrize("grad", [False, True])
+def test_maxima_are_contiguous(size, grad):
+    """Few windows are copied, many are parts of planes with other elements between them."""
+    x = tn.ones(2, 3, size, size, requires_grad=grad)
+    for kernel in (2, 3):
+        assert F.max_pool2d(x, kernel, padding=1).is_contiguous()
+        assert all(y.is_contiguous() for y in F.max_pool2d(x, kernel, return_indices=True))
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4, 4), (2, 0, 3, 4, 4)])
+def test_an_empty_batch(shape):
+    x = tn.zeros(shape, requires_grad=True)
+    if len(shape) == 4:
+        for y in (F.avg_pool2d(x, 2), F.max_pool2d(x.detach(), 2), F.max_pool2d(x, 2)):
+            assert y.shape == (0, 3, 2, 2)
+    else:
+        assert tn.vmap(lambda x: F.avg_pool2d(x, 2))(x).shape == (2, 0, 3, 2, 2)

@@ -216,6 +216,7 @@ def run_inplace(
     if recorded and not permitted:
         permit(t)
     if not constant:
+        refuse_overlap(t._array)
         refuse_partial_overlap(t, args, apart)
     if not recorded and not kwargs and _write_directly(op, t._array, args):
         operands = [a._array for a in args if isinstance(a, Tensor)]
@@ -229,7 +230,7 @@ def run_inplace(
     result = op.function(source, *args, **kwargs)
     if op.fitted is not None and result._array.shape != t._array.shape:
         t._array = op.fitted(t._array, result._array.shape)
-    write(t, result._array, constant)
+    write(t, result._array)
     if recorded and op.formulas is None:
         node: Node = overwritten(op, (t, *args))
     elif result._edge is not None:
@@ -323,15 +324,13 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo:
     return t
 
 
-def write(t: Tensor, values: Array, constant: bool = False) -> None:
-    """Write ``values`` to the memory of ``t``; check shape, dtype and overlap first."""
+def write(t: Tensor, values: Array) -> None:
+    """Write ``values`` to the memory of ``t``; check shape and dtype first."""
     array = t._array
     if values.shape != array.shape:
         raise errors.output_shape(array.shape, values.shape)
     if values.dtype != array.dtype and not dtypes.castable(values.dtype, array.dtype):
         raise errors.cannot_cast(dtypes.of(values).scalar_name, dtypes.of(array).scalar_name)
-    if not constant:
-        refuse_overlap(array)
     refuse_batch(array, values)
     arrays.assign(array, values)
 

@@ -108,6 +108,7 @@ def spatial(shape: Ints, rank: int) -> Ints:
 
 
 _HASHED = {int, bool, str, type(None)}
+_are_ints = {int}.issuperset
 
 
 def per_shapes(function: Callable[P, R]) -> Callable[P, R]:
@@ -122,7 +123,7 @@ def per_shapes(function: Callable[P, R]) -> Callable[P, R]:
     def lookup(*args: P.args, **kwargs: P.kwargs) -> R:
         for value in args:
             if type(value) is tuple:
-                if not {*map(type, value)} <= {int}:
+                if not _are_ints(map(type, value)):
                     return function(*args, **kwargs)
             elif type(value) not in _HASHED:
                 return function(*args, **kwargs)

@@ -346,7 +346,9 @@ def values_op(name: str, node: str) -> Any:
         return values.astype(self.dtype)
 
     declared.__name__ = declared.__qualname__ = name
-    return operation(node=node, complex="given")(declared).grad(self=zeros_for)
+    op = operation(node=node, complex="given")(declared).grad(self=zeros_for)
+    op.assigns = lambda whole, values: values if type(values) is type(whole) else None
+    return op
 
 
 bernoulli_values = values_op("bernoulli_values", "BernoulliBackward0")

@@ -310,5 +310,4 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         raise errors.must_be_tensor("copy_", "other", 1, src)
     if not dtypes.is_inexact(self._array.dtype):
         src = src.detach()
-    refuse_overlap(self._array)
     return run_inplace(copy, self, (src,), {}, what="copy_")

@@ -44,8 +44,8 @@ def _series(x: Array, coefficients: list[float]) -> Array:
 def _pairs(x: Array) -> tuple[Array, Array, Array, list[Array]]:
     """Prepare ten steps from small x to where the series converges.
 
-    With ``u = x * (x + 9)``, x, x + 1, ..., x + 9 have the product of u, u + 8, u + 14, u + 18 and
-    u + 20; the sum of their inverses is that of the inverses of these, times ``2 x + 9``.
+    x to x + 9 have the product of ``u = x * (x + 9)``, u + 8, u + 14, u + 18 and u + 20; the sum of
+    their inverses is that of the inverses of these five, times ``2 x + 9``.
     """
     below = x < _FAR
     near = np.where(below, x, 1.0)
@@ -87,10 +87,9 @@ def _digamma(x: Array) -> Array:
     total = below * (2 * near + 9) * sum(1 / pair for pair in pairs)
     terms = [b / (2 * k) for k, b in enumerate(_BERNOULLI[:8], 1)]
     found = np.log(far) - 0.5 / far - _series(far, terms) - total
-    whole = x == np.floor(x)
     part = x - np.round(x)
     mirror = np.where(np.abs(part) == 0.5, 0.0, np.pi / np.tan(np.pi * part))
-    below = np.where(whole, np.nan, found - mirror)
+    below = np.where(x == np.floor(x), np.nan, found - mirror)
     found = np.where(x < 0.5, below, found)
     return np.where(x == 0, np.copysign(np.inf, -x), found)
 

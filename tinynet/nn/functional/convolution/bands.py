@@ -5,12 +5,12 @@ adjacent elements of each row. They are the product of these elements and a matr
 times as many columns, which has the weights in a band and zeros elsewhere. There are more
 multiplications, but they run two to three times as fast, and fewer elements are copied.
 
-Zeros of that matrix times an infinity would give NaN in unrelated results, so this is for finite
-arrays only.
+Zeros of that matrix times an infinity give NaN in unrelated results; callers check for these.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,15 +28,15 @@ LONG = 1 << 18  # elements from which a kernel of one row pays at 3 columns
 PARTS = 4  # smallest number of parts of a batch
 
 
-def pays(x: Array, outputs: int, walk: Geometry) -> bool:
-    """Return whether this algorithm is faster for a finite array of images, as measured.
+def pays(shape: Ints, outputs: int, walk: Geometry) -> bool:
+    """Return whether this algorithm is faster as measured.
 
     Args:
-        x: the images.
+        shape: that of the images.
         outputs: the number of results for each channel.
         walk: the geometry of the windows.
     """
-    least = 5 if walk.kernel[0] == 1 and x.size < LONG else 3
+    least = 5 if walk.kernel[0] == 1 and math.prod(shape) < LONG else 3
     kernel = min(walk.kernel[0] if walk.kernel[0] > 1 else least, walk.kernel[-1])
     return (
         len(walk.out) == 2
@@ -44,9 +44,9 @@ def pays(x: Array, outputs: int, walk: Geometry) -> bool:
         and kernel >= least
         and walk.out[-1] >= 4
         and min(walk.padding) >= 0
-        and len(x) * walk.out[0] * walk.out[1] >= 64
-        and x.size > 0
-    ) and bool(np.isfinite(x.min()) and np.isfinite(x.max()))
+        and shape[0] * walk.out[0] * walk.out[1] >= 64
+        and math.prod(shape) > 0
+    )
 
 
 class _Bands:
@@ -110,9 +110,9 @@ class _Bands:
         return threads.slices(batch, min(images, -(-batch // PARTS)))
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry) -> Array:
+def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
-    bands, groups = _Bands(walk, x.shape[2:]), x.shape[1]
+    bands = _Bands(walk, x.shape[2:])
     matrix = bands.matrix(weight, groups)
     result = np.empty((len(x), groups, len(weight) // groups, *walk.out), x.dtype)
     offset: Any = 0 if bias is None else bias.reshape(groups, -1, 1, 1)

@@ -34,7 +34,7 @@ _DEEP = 64  # elements of channels and rows of the kernel from which no column i
 _WIDE = 32  # results in rows that are long enough for a product of their own
 _LEAST = 1 << 21  # multiply-adds that are worth the calls
 _LARGE = 1 << 22  # multiply-adds of an image that is worth the calls of its own
-_TOGETHER = 1 << 15  # results of products that are added while they are in the cache
+_TOGETHER = 1 << 17  # results of products that are added while they are in the cache
 SUMMED = 512  # results of a product that is a part of the gradient of a weight
 SHORT = 16  # width of results below which the batch is the last dimension
 PARTS = 4  # of a batch: partial sums for gradients of weights
@@ -115,7 +115,7 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Geometry, tu
         few = 32 * each <= _SMALL
         results = -(-min(_SMALL // each if few else 128, 128 if summed else 512) // max(1, wide))
         if few and wide >= _WIDE and work >= _LARGE:
-            results = 1  # an image is written by its products
+            results = 1  # an image fills the cache
     room = max(1, min(BLOCK // max(1, row * residues * rows), min(results, 128)))
     pieces = min(segments, room)
     images = max(1, min(batch, room // segments))
@@ -126,33 +126,33 @@ def _plan(batch: int, channels: int, groups: int, each: int, given: Geometry, tu
     return Plan(axes, walk, frame, *cut, last, columns, residues_on, width)
 
 
-def pays(x: Array, outputs: int, walk: Geometry, groups: int, turned: bool = False) -> bool:
+def pays(shape: Ints, outputs: int, walk: Geometry, groups: int, turned: bool = False) -> bool:
     """Return whether this algorithm is faster, as measured.
 
     Args:
-        x: the input.
+        shape: that of the input.
         outputs: the number of channels of the result in a group.
         walk: the windows.
         groups: the number of groups.
         turned: whether to compute the gradient of the weight.
     """
-    channels, places, longest = x.shape[1] // groups, walk.out, max(walk.kernel)
+    channels, places, longest = shape[1] // groups, walk.out, max(walk.kernel)
     longer = longest >= 5 and len(places) < 3
     if outputs == 1 or longest < 2 or (max(walk.stride) > 1 and not longer):
         return False
     each = outputs * channels * math.prod(walk.kernel)
     if turned:
         inner = channels * walk.kernel[-1]
-        results = len(x) * math.prod(places)
+        results = shape[0] * math.prod(places)
         large = each * results >= _LEAST
         return large and len(places) > 1 and inner >= 16 and each <= results << 10
     if len(places) == 1:
         plain = longer and max(walk.stride) == groups == 1 and each >= 2 * _DEEP * outputs
-        return plain and each <= len(x) * places[0] << 6
+        return plain and each <= shape[0] * places[0] << 6
     results = math.prod(places)
-    if results < 16 or each * results * len(x) < _LEAST:
+    if results < 16 or each * results * shape[0] < _LEAST:
         return False
-    return each // min(walk.kernel) <= len(x) * results // max(places) << 12
+    return each // min(walk.kernel) <= shape[0] * results // max(places) << 12
 
 
 def _volumes(x: Array, axes: Ints) -> Array:
@@ -275,35 +275,26 @@ def _factor(n: int, most: int) -> int:
 
 def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
-    dims, outputs = x.ndim - 2, len(weight) // groups
+    outputs = len(weight) // groups
     plan = _plan(len(x), x.shape[1], groups, weight.size // groups, walk, False)
     x, matrices = _volumes(x, plan.axes), _matrices(_volumes(weight, plan.axes), plan, groups)
     shape = len(x), len(weight), *walk.out
     result = _whole(None, shape, plan, x.dtype)
     target, (_, high, wide) = _split(result, plan, groups), plan.walk.out
-    offset = None if bias is None else bias.reshape(groups, outputs, *(1,) * 4)
-    is_direct = plan.images == plan.pieces == 1 and plan.axes[2] == dims - 1
+    offset = None if bias is None else bias.reshape(groups, 1, 1, outputs, 1)
 
     def work(part: slice) -> None:
         for images, pieces, memory in _blocks(x, part, plan, groups, False):
-            if is_direct:
-                total = target[images.start, :, :, pieces.start].transpose(0, 3, 2, 1, 4)
-                _multiply(matrices, memory, plan, total)
-                if offset is not None:
-                    total += offset.reshape(groups, 1, 1, outputs, 1)
-                continue
             count = len(x[images]), pieces.stop - pieces.start
             total = np.empty((groups, high, plan.length, outputs, wide * math.prod(count)), x.dtype)
             _multiply(matrices, memory, plan, total)
+            if offset is not None:
+                total += offset
             if plan.batch_last:
                 made = total.reshape(*total.shape[:4], wide, *count).transpose(5, 0, 3, 6, 2, 1, 4)
             else:
                 made = total.reshape(*total.shape[:4], *count, wide).transpose(4, 0, 3, 5, 2, 1, 6)
-            some = target[images, :, :, pieces]
-            if offset is None:
-                np.copyto(some, made)
-            else:
-                np.add(made, offset, out=some)
+            np.copyto(target[images, :, :, pieces], made)
 
     _run(x.shape[1], walk)(work, _parts(len(x), plan))
     if result.shape == shape:

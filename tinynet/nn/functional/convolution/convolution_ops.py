@@ -30,19 +30,14 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
-from tinynet.nn.functional.convolution import (
-    bands,
-    by_rows,
-    depthwise,
-    pointwise,
-)
+from tinynet.nn.functional.convolution import bands, by_rows, depthwise, im2col, pointwise
 from tinynet.nn.functional.convolution.im2col import added, columns, per_block
 from tinynet.nn.functional.geometry import Geometry
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
 
 Ints = tuple[int, ...]
-_FEW = 1 << 15  # elements of all windows below which one product takes less time than several
+_Algorithms = tuple[Callable[..., Array], Callable[..., Array] | None]
 _SHORT = 16  # in shorter rows, the overhead of numpy exceeds the work on the elements
 
 # ---- kernels ------------------------------------------------------------------------------------
@@ -83,8 +78,8 @@ def _turned(weight: Array, groups: int) -> Array:
     """Return a weight with its channels exchanged within each group, and the kernel reversed."""
     outputs, inputs = len(weight) // groups, weight.shape[1]
     parts = weight.reshape(groups, outputs, *weight.shape[1:]).swapaxes(1, 2)
-    parts = np.flip(parts, (*range(3, parts.ndim),))
-    return np.ascontiguousarray(parts).reshape(groups * inputs, outputs, *weight.shape[2:])
+    backwards: Any = (..., *(slice(None, None, -1),) * (parts.ndim - 3))
+    return parts[backwards].reshape(groups * inputs, outputs, *weight.shape[2:])
 
 
 def _by_images(windows: Array) -> bool:
@@ -100,24 +95,59 @@ def _convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, grou
     """Return the product of the weight and the windows of ``x``, plus the bias."""
     if _by_onednn(x, weight, walk):
         return onednn.convolution.convolved(x, weight, bias, walk, groups)
-    if walk.trivial(x.shape[2:]):
-        return pointwise.convolved(x, weight, bias, groups)
-    if len(weight) == groups and depthwise.pays(x, walk, groups):
-        result = depthwise.convolved(x, weight, bias, walk)
-        if np.isfinite(result).all():
-            return result
-    if len(walk.out) == 1 < groups == x.shape[1]:  # the algorithm for single channels has rows
-        return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
-    batch, channels = x.shape[0], weight.shape[0]
-    each = x.shape[1] // groups, channels // groups
-    if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 4):
-        return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
-    if by_rows.pays(x, each[1], walk, groups):
-        return by_rows.convolved(x, weight, bias, walk, groups)
-    if groups == x.shape[1] > 1 and bands.pays(x, each[1], walk):
-        return bands.convolved(x, weight, bias, walk)
+    algorithms = _convolving(x.shape, len(weight), walk, groups)
+    return _by_first(algorithms, x, weight, bias, walk, groups)
+
+
+def _by_first(algorithms: _Algorithms, *args: Any) -> Array:
+    """Return the result of the first of two algorithms, or of the second if it is not finite."""
+    first, other = algorithms
+    result = first(*args)
+    if other is None or np.isfinite(result).all():
+        return result
+    return other(*args)
+
+
+@functools.lru_cache(maxsize=512)
+def _convolving(shape: Ints, channels: int, walk: Geometry, groups: int) -> _Algorithms:
+    """Return the fastest algorithm, as measured, and one for results that are not finite.
+
+    Depthwise ones multiply by matrices with zeros, and zeros times infinities give NaN.
+    """
+    each = shape[1] // groups, channels // groups
+    if walk.trivial(shape[2:]):
+        return pointwise.convolved, None
+    local = _of_rows if len(walk.out) == 1 < groups == shape[1] else _by_columns
+    if channels == groups and depthwise.pays(shape, walk, groups):
+        return depthwise.convolved, local
+    if shape[0] * shape[1] * math.prod(walk.kernel + walk.out) <= im2col.FEW:
+        return _by_columns, None
+    if local is _of_rows:
+        return local, None
+    if _mirrored(walk, shape[2:], each[1], each[0], 4):
+        return _by_results, None
+    if by_rows.pays(shape, each[1], walk, groups):
+        return by_rows.convolved, None
+    if groups == shape[1] > 1 and bands.pays(shape, each[1], walk):
+        return bands.convolved, local
+    return local, None
+
+
+def _of_rows(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
+    """Return the convolution of rows of single channels, for which an algorithm has images."""
+    return _convolved(x[:, :, None], weight[:, :, None], bias, walk.of_rows, groups)[:, :, 0]
+
+
+def _by_results(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
+    """Return the convolution from windows over its few results."""
+    mirrored: Any = walk.mirrored(x.shape[2:])
+    return _spread_by_adding(x, _turned(weight, groups), bias, walk.out, mirrored, groups)
+
+
+def _by_columns(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
+    """Return the products of the weight and columns of windows."""
+    batch, channels, rows = x.shape[0], weight.shape[0], math.prod(weight.shape[1:])
     result = np.empty((batch, groups, channels // groups, math.prod(walk.out)), x.dtype)
-    rows = math.prod(weight.shape[1:])
     weight = np.ascontiguousarray(weight)  # BLAS accepts a transposed matrix, not a reversed one
     matrix = weight.reshape(groups, channels // groups, rows)
     offset = None if bias is None else bias.reshape(groups, channels // groups, 1)
@@ -145,13 +175,40 @@ def _spread(
     """Return the transposed convolution by the algorithm that handles fewer elements."""
     if _by_onednn(y, weight, walk):
         return onednn.convolution.spread(y, weight, bias, size, walk, groups)
+    algorithms = _spreading(y.shape, weight.shape[1], size, walk, groups)
+    return _by_first(algorithms, y, weight, bias, size, walk, groups)
+
+
+@functools.lru_cache(maxsize=512)
+def _spreading(shape: Ints, outputs: int, size: Ints, walk: Geometry, groups: int) -> _Algorithms:
+    """Return the algorithm that handles fewer elements, and one for results that are not finite."""
     if walk.trivial(size):
-        return pointwise.spread(y, weight, bias, groups)
-    columns = weight.shape[1] * math.prod(walk.out)
-    gathered = y.shape[1] // groups * math.prod(size) / math.prod(walk.stride)
-    is_small = max(walk.stride) > 1 and columns * math.prod(walk.kernel) * groups * len(y) <= _FEW
-    algorithm = _spread_by_adding if 2 * columns < gathered or is_small else _spread_by_classes
-    return algorithm(y, weight, bias, size, walk, groups)
+        return pointwise.spread, None
+    columns = outputs * math.prod(walk.out)
+    gathered = shape[1] // groups * math.prod(size) / math.prod(walk.stride)
+    if 2 * columns < gathered:
+        algorithm: Callable[..., Array] = _spread_by_adding
+    else:
+        algorithm = _spread_by_classes if max(walk.stride) > 1 else _spread_apart
+    if shape[0] * shape[1] * math.prod(walk.kernel + size) <= im2col.FEW:
+        return _spread_apart, algorithm
+    return algorithm, None
+
+
+def _spread_apart(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Geometry, groups: int
+) -> Array:
+    """Return the convolution of ``y``, with zeros between its elements, and the reverse kernel."""
+    padding = [d * (k - 1) - p for k, _, p, d, _ in zip(*walk, strict=True)]
+    ones = (1,) * len(size)
+    if walk.stride != ones:
+        apart = [s * (o - 1) + 1 for s, o in zip(walk.stride, walk.out, strict=True)]
+        places: Any = (..., *[slice(None, None, s) for s in walk.stride])
+        wide = np.zeros((*y.shape[:2], *apart), y.dtype)
+        wide[places] = y
+        y = wide
+    inner = Geometry(walk.kernel, ones, tuple(padding), walk.dilation, size)
+    return _convolved(y, _turned(weight, groups), bias, inner, groups)
 
 
 def _spread_by_adding(
@@ -195,14 +252,10 @@ def _spread_by_classes(
     batch, channels = y.shape[0], weight.shape[1] * groups
     weight = weight.reshape(groups, y.shape[1] // groups, *weight.shape[1:]).swapaxes(1, 2)
     weight = weight.reshape(channels, y.shape[1] // groups, *walk.kernel)
-    classes = _classes(walk, size)
-    if {*walk.stride} == {1}:
-        ((_, inner, chosen),) = classes
-        return _convolved(y, weight[chosen], bias, inner, groups)
     result = np.zeros((batch, channels, *size), y.dtype)
     if bias is not None:
         result += bias.reshape(-1, *(1,) * len(size))
-    for places, inner, chosen in classes:
+    for places, inner, chosen in _classes(walk, size):
         if math.prod(inner.kernel):
             result[places] = _convolved(y, weight[chosen], bias, inner, groups)
     return result
@@ -261,7 +314,7 @@ def _correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
     each = x.shape[1] // groups, channels // groups
     if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 1.3):
         return _turned(_correlated(y, x, mirrored, groups), groups)
-    if by_rows.pays(x, each[1], walk, groups, turned=True):
+    if by_rows.pays(x.shape, each[1], walk, groups, turned=True):
         return by_rows.correlated(x, y, walk, groups)
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)

@@ -36,16 +36,16 @@ def _rows(walk: Geometry) -> tuple[int, int]:
     return count, walk.stride[0] * (count - 1) + walk.spans[0]
 
 
-def pays(x: Array, walk: Geometry, groups: int) -> bool:
-    """Return whether this algorithm is faster for an array of images, as measured."""
-    (count, rows), width = _rows(walk), math.prod(x.shape[3:])
+def pays(shape: Ints, walk: Geometry, groups: int) -> bool:
+    """Return whether this algorithm is faster for images of a shape, as measured."""
+    (count, rows), width = _rows(walk), math.prod(shape[3:])
     return (
-        groups == x.shape[1] > 1
-        and len(x) >= LEAST
+        groups == shape[1] > 1
+        and shape[0] >= LEAST
         and width <= WIDEST
         and min(walk.padding) >= 0
-        and x.size > 0
-        and rows * count * math.prod(walk.out[1:]) <= len(x) * x.shape[2]
+        and math.prod(shape) > 0
+        and rows * count * math.prod(walk.out[1:]) <= shape[0] * shape[2]
     )
 
 
@@ -82,7 +82,7 @@ def _by_channel(x: Array) -> Array:
     return x.reshape(*x.shape[:2], -1).swapaxes(0, 1)
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry) -> Array:
+def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
     (count, rows), (_, stride, padding, _, out) = _rows(walk), walk
     height, width, row = x.shape[2], math.prod(x.shape[3:]), math.prod(out[1:])

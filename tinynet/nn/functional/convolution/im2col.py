@@ -22,6 +22,8 @@ from numpy.lib.stride_tricks import as_strided
 from tinynet.dtypes import Array
 from tinynet.nn.functional.geometry import Geometry, windows_inside
 
+FEW = 1 << 15  # elements of columns whose indices are kept
+OFFSET = 16
 BLOCK = 1 << 21  # bytes: the share of the cache per core
 _ALL = slice(None)
 
@@ -51,7 +53,11 @@ def columns(x: Array, walk: Geometry, other: int) -> Iterator[tuple[slice, slice
     """
     batch, channels, dims = x.shape[0], x.shape[1], len(walk.out)
     height, row = channels * math.prod(walk.kernel), math.prod(walk.out[1:])
-    if not batch * height * row * walk.out[0]:
+    elements = batch * height * row * walk.out[0]
+    if not elements:
+        return
+    if elements <= FEW:
+        yield slice(batch), slice(row * walk.out[0]), _gathered(x, walk)
         return
     room = per_block(height * row * x.itemsize, other)  # rows of windows
     images, rows = min(batch, max(1, room // walk.out[0])), min(room, walk.out[0])
@@ -61,29 +67,38 @@ def columns(x: Array, walk: Geometry, other: int) -> Iterator[tuple[slice, slice
         windows = sliding(x[part], walk)
         for top in range(0, walk.out[0], rows):
             at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
-            block = copied(windows[at], buffer, x.shape[2:], walk)
-            matrix = block.reshape(height, part.stop - start, -1)
+            block = windows[at]
+            length = block.size // height
+            # Rows a multiple of 1 KiB apart would compete for the same cache lines: BLAS would
+            # lose a third of its speed.
+            pitch = length if length * x.itemsize % 1024 else length + OFFSET
+            copy = buffer[: height * pitch].reshape(height, pitch)[:, :length]
+            np.copyto(copy.reshape(block.shape), block)
+            clear_edges(copy.reshape(block.shape), x.shape[2:], walk)
+            matrix = copy.reshape(height, part.stop - start, -1)
             yield part, slice(top * row, top * row + matrix.shape[2]), matrix
 
 
-OFFSET = 16
-ROWS_FROM = 5  # number of window rows from which a row layout pays
+def _gathered(x: Array, walk: Geometry) -> Array:
+    """Return the windows as columns: for few elements, one call takes less time than slices."""
+    elements, padded = _elements(x.shape, walk)
+    flat = x.reshape(-1)
+    if padded:
+        flat = np.empty(x.size + 1, x.dtype)
+        flat[0], flat[1:] = 0, x.reshape(-1)
+    return flat.take(elements)
 
 
-def copied(block: Array, buffer: Array, size: tuple[int, ...], walk: Geometry) -> Array:
-    """Return windows copied to the buffer, with zeros outside the array.
+@functools.lru_cache(maxsize=128)
+def _elements(shape: tuple[int, ...], walk: Geometry) -> tuple[Array, bool]:
+    """Return the flat index of each element of the columns, and whether some are outside.
 
-    The distance between rows of the matrix is not a multiple of 1 KiB. Such rows would compete for
-    the same cache lines, and BLAS would lose a third of its speed.
+    Then index 0 is a zero before the array.
     """
-    dims = len(walk.kernel)
-    height, length = math.prod(block.shape[: dims + 1]), math.prod(block.shape[dims + 1 :])
-    pitch = length if length * buffer.itemsize % 1024 else length + OFFSET
-    copy = buffer[: height * pitch].reshape(height, pitch)[:, :length].reshape(block.shape)
-    np.copyto(copy, block)
-    if not _has_row_layout(walk):
-        clear_edges(copy, size, walk)
-    return copy
+    found = np.array(sliding(np.arange(1, math.prod(shape) + 1).reshape(shape), walk))
+    clear_edges(found, shape[2:], walk)
+    padded = not found.all()
+    return (found if padded else found - 1).reshape(-1, shape[0], math.prod(walk.out)), padded
 
 
 def sliding(x: Array, walk: Geometry) -> Array:
@@ -93,8 +108,6 @@ def sliding(x: Array, walk: Geometry) -> Array:
     instead of zeros, until ``clear_edges`` corrects a copy. Rows therefore need no padding, and if
     there are as many windows as elements, a whole image is copied as one run.
     """
-    if _has_row_layout(walk):
-        return _windows_of_rows(x, walk)
     batch, channels, *size = x.shape
     steps = x.strides[2:]
     if any(walk.padding) or any(map(operator.ge, walk.reach, size)):
@@ -129,34 +142,6 @@ def _frame(size: tuple[int, ...], walk: Geometry) -> tuple[slice, int, int, tupl
     first = max(before, 0)  # the start of the image; windows may start inside it
     stop = first + math.prod(size)
     return slice(first, stop), first - before, max(stop, first - before + needed), steps
-
-
-def _has_row_layout(walk: Geometry) -> bool:
-    """Return whether to use one copy of the rows for each column of the kernel, zeros included.
-
-    This costs a copy, but clears the edges once per row instead of once per window.
-    """
-    return len(walk.kernel) == 2 and walk.kernel[0] >= ROWS_FROM and walk.padding[1] > 0
-
-
-def _windows_of_rows(x: Array, walk: Geometry) -> Array:
-    """Return the windows ``[channels, *kernel, batch, *out]`` from copies of the rows."""
-    batch, channels, *size = x.shape
-    layout = np.zeros((channels, walk.kernel[1], batch, walk.reach[0] + 1, walk.out[1]), x.dtype)
-    first = walk.padding[0]
-    top = max(-first, 0)
-    rows = slice(top, max(top, min(size[0], layout.shape[3] - first)))  # of the image, in windows
-    inside = layout[:, :, :, rows.start + first : rows.stop + first]
-    _, stride, padding, dilation, out = (field[1] for field in walk)
-    for k in range(walk.kernel[1]):
-        low, high = windows_inside(size[1], dilation * k - padding, stride, out)
-        start = stride * low + dilation * k - padding
-        elements = x[:, :, rows, start : start + stride * (high - low) : stride]
-        inside[:, k, ..., low:high] = elements.transpose(1, 0, 2, 3) if high > low else 0
-    channel, column, image, row, element = layout.strides
-    steps = channel, walk.dilation[0] * row, column, image, walk.stride[0] * row, element
-    shape = channels, *walk.kernel, batch, *walk.out
-    return as_strided(layout, shape, steps, writeable=False)
 
 
 def clear_edges(windows: Array, size: tuple[int, ...], walk: Geometry) -> None:

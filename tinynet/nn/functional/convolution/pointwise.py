@@ -9,15 +9,18 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.nn.functional.convolution.im2col import per_block
+from tinynet.nn.functional.geometry import Geometry, Ints
 
 
-def convolved(x: Array, weight: Array, bias: Array | None, groups: int) -> Array:
+def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, groups: int) -> Array:
     """Return the convolution of ``[batch, channels, *size]`` and a weight, plus the bias."""
     outputs, channels = len(weight) // groups, x.shape[1] // groups
     return _times(weight.reshape(groups, outputs, channels), x, bias)
 
 
-def spread(y: Array, weight: Array, bias: Array | None, groups: int) -> Array:
+def spread(
+    y: Array, weight: Array, bias: Array | None, size: Ints, walk: Geometry, groups: int
+) -> Array:
     """Return the transposed convolution of ``[batch, channels, *size]``, plus the bias."""
     matrix = weight.reshape(groups, len(weight) // groups, weight.shape[1])
     return _times(matrix.swapaxes(1, 2), y, bias)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from functools import cached_property
@@ -15,6 +16,7 @@ from tinynet.nn.functional.checks import Ints
 _BLOCK = 2**17  # elements of the planes that are mapped together, so that they stay in the cache
 _LAST, _OTHER = 45, 28  # inputs per tap up to which a product with the whole matrix is faster
 _RUNS, _SLICES = 8, 16  # and per slice that is added: one that is a run of elements, or another
+_WHOLE = 1 << 12  # elements of the matrix of all dimensions up to which one product is faster
 Slices = Sequence[tuple[slice, slice]]  # outputs, and as many inputs
 
 
@@ -143,6 +145,19 @@ class SeparableMap:
         """The transposed map."""
         return SeparableMap(self.shape, [m and m.transposed for m in self.maps])
 
+    @cached_property
+    def _whole(self) -> Array | None:
+        """The matrix of all dimensions, ``[inputs, outputs]``, if a product with it is faster."""
+        maps = [(n, m) for n, m in zip(self.sizes, self.maps, strict=True)]
+        if not 0 < math.prod(self.sizes) * math.prod(self.shape) <= _WHOLE:
+            return None
+        matrices = [np.eye(n) if m is None else m.matrix for n, m in maps]
+        kinds = {m.kind for m in self.maps if m is not None}
+        if not all(kind.kind == "f" for kind in kinds):
+            return None
+        whole = functools.reduce(np.kron, matrices).T
+        return np.ascontiguousarray(whole, *kinds)
+
     def __call__(self, x: Array) -> Array:
         """Return the map of an array.
 
@@ -151,6 +166,10 @@ class SeparableMap:
         """
         lead = x.shape[: x.ndim - len(self.sizes)]
         planes = x.reshape(math.prod(lead), *self.sizes)
+        if self._whole is not None and x.dtype == self._whole.dtype:
+            made = np.dot(planes.reshape(len(planes), len(self._whole)), self._whole)
+            if np.isfinite(made).all():
+                return made.reshape(*lead, *self.shape)
         result = np.empty((*lead, *self.shape), x.dtype)
         results = result.reshape(len(planes), *self.shape)
         kind = np.dtype(np.float32) if x.dtype == np.float16 else x.dtype

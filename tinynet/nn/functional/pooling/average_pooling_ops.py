@@ -6,6 +6,7 @@ is 2d pooling with a first dimension of length 1.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -17,6 +18,7 @@ from tinynet.kernels.low_precision import HALF, in_single, kind_for
 from tinynet.kernels.sums import row_sums
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial
 from tinynet.nn.functional.pooling.windows import (
+    CACHED,
     Options,
     Windows,
     adaptive_averages,
@@ -35,6 +37,7 @@ def _windows(shape: Ints, options: Options) -> Windows:
     return sliding(f"avg_pool{options.rank}d", shape, options)
 
 
+@functools.lru_cache(maxsize=CACHED)
 def _divisor(sizes: Ints, windows: Windows, options: Options, include: bool) -> Any:
     """Return the divisor of the sums: a number, or one for each window."""
     if windows.inside:

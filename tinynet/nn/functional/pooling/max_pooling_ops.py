@@ -60,19 +60,20 @@ def _corners(planes: int, height: int, width: int, sizes: Ints) -> Array:
     return rows[..., None] + 2 * np.arange(width)
 
 
-def _steps(offsets: Array, row: int) -> Array:
-    """Return the flat index of each offset, relative to the first element of its window."""
-    return np.take(np.array([0, 1, row, row + 1]), offsets)
+@functools.lru_cache(maxsize=32)
+def _shifts(row: int) -> Array:
+    """Return the flat index of each element of a window, relative to the first."""
+    return np.array([0, 1, row, row + 1])
 
 
 def plane_indices(offsets: Array, sizes: Ints) -> Array:
     """Return the indices in planes of ``sizes`` of the elements at the offsets of the windows."""
     corners = _corners(1, *offsets.shape[-2:], sizes)[0]
     if maxima.has_channels_last(offsets, 2):
-        indices = _steps(offsets.transpose(0, 2, 3, 1), sizes[1])
+        indices = _shifts(sizes[1]).take(offsets.transpose(0, 2, 3, 1))
         indices += corners[..., None]
         return indices.transpose(0, 3, 1, 2)
-    indices = _steps(offsets, sizes[1])
+    indices = _shifts(sizes[1]).take(offsets)
     indices += corners
     return indices
 
@@ -90,7 +91,7 @@ def scatter(g: Array, offsets: Array, sizes: Ints) -> Array:
     corners = _corners(maxima.at_once(*planes.shape), *g.shape[1:], sizes)
 
     def work(part: slice) -> None:
-        indices = _steps(offsets[part], sizes[1])
+        indices = _shifts(sizes[1]).take(offsets[part])
         indices += corners[: len(indices)]
         planes[part].reshape(-1)[indices.reshape(-1)] = g[part].reshape(-1)
 

@@ -41,50 +41,71 @@ def at_once(planes: int, size: int) -> int:
 
 def maxima(x: Array, windows: Windows) -> Array:
     """Return the maximum of each of evenly spaced windows."""
-    planes, best = _folded(x, windows)
 
-    def work(part: slice) -> None:
-        best[part] = _ranked(planes[part], windows, False)[0]
+    def find(planes: Array) -> tuple[Array]:
+        if planes.ndim > 1 + len(windows.sizes) or not _are_few(planes, windows):
+            return (_ranked(planes, windows, False)[0],)
+        elements = planes.reshape(len(planes), math.prod(windows.sizes)).take(windows.columns, 1)
+        return (elements.max(1).reshape(len(planes), *windows.outputs),)
 
-    if best.size:
-        by_planes(work, len(planes), math.prod(windows.flat.frame) * _pixel(planes, windows))
-    return _unfolded(best, x, windows)
+    return _collected(x, windows, find, x.dtype)[0]
 
 
-def peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
+def peaks(x: Array, windows: Windows) -> Any:
     """Return the maximum of each window, and its index in the plane.
 
     It is the first of equal ones, and the last NaN, as in PyTorch.
     """
-    planes, best = _folded(x, windows)
-    indices = np.empty(best.shape, np.int64)
-    ones = (1,) * (planes.ndim - 1 - len(windows.sizes))
 
-    def work(part: slice) -> None:
-        best[part], ranks, is_copied = _found(planes[part], windows)
+    def find(planes: Array) -> tuple[Array, Array]:
+        best, ranks, is_copied = _found(planes, windows)
+        ones = (1,) * (planes.ndim - 1 - len(windows.sizes))
         if is_copied:
             first = windows.first.reshape(*windows.outputs, *ones)
-            indices[part] = windows.elements.reshape(-1).take(ranks + first)
-        else:
-            np.take(windows.offsets, ranks, out=indices[part], mode="clip")  # "raise" is slower
-            indices[part] += windows.corners.reshape(*windows.outputs, *ones)
+            return best, windows.elements.reshape(-1).take(ranks + first)
+        indices = windows.offsets.take(ranks)
+        indices += windows.corners.reshape(*windows.outputs, *ones)
+        return best, indices
 
-    if best.size:
-        by_planes(work, len(planes), windows.room * _pixel(planes, windows))
-    return _unfolded(best, x, windows), _unfolded(indices, x, windows)
+    return _collected(x, windows, find, x.dtype, np.int64)
 
 
-def ranked_peaks(x: Array, windows: Windows) -> tuple[Array, Array]:
+def ranked_peaks(x: Array, windows: Windows) -> Any:
     """Return the maximum of each window without padding, and its position there, in one byte."""
-    planes, best = _folded(x, windows)
-    ranks = np.empty(best.shape, np.uint8)
+
+    def find(planes: Array) -> tuple[Array, Array]:
+        best, ranks, _ = _found(planes, windows)
+        return best, ranks.astype(np.uint8, copy=False)
+
+    return _collected(x, windows, find, x.dtype, np.uint8)
+
+
+def _collected(
+    x: Array, windows: Windows, find: Callable[[Array], tuple[Array, ...]], *dtypes: Any
+) -> tuple[Array, ...]:
+    """Return the arrays that a function finds in planes, in the dimensions of ``x``.
+
+    Args:
+        x: the planes, or images with the channels last.
+        windows: their windows.
+        find: a function of an array with one dimension of planes.
+        dtypes: those of the arrays.
+    """
+    planes = _folded(x, windows)
+    shape = len(planes), *windows.outputs, *planes.shape[1 + len(windows.sizes) :]
+    size = windows.room * math.prod(shape[1 + len(windows.sizes) :])
+    if 0 < len(planes) * size <= _PART:
+        results = [np.ascontiguousarray(found) for found in find(planes)]
+        return tuple([_unfolded(result, x, windows) for result in results])
+    results = [np.empty(shape, dtype) for dtype in dtypes]
 
     def work(part: slice) -> None:
-        best[part], ranks[part], _ = _found(planes[part], windows)
+        for result, found in zip(results, find(planes[part]), strict=True):
+            result[part] = found
 
-    if best.size:
-        by_planes(work, len(planes), windows.room * _pixel(planes, windows))
-    return _unfolded(best, x, windows), _unfolded(ranks, x, windows)
+    if results[0].size:
+        by_planes(work, len(planes), size)
+    return tuple([_unfolded(result, x, windows) for result in results])
 
 
 def has_channels_last(x: Array, rank: int) -> bool:
@@ -92,14 +113,12 @@ def has_channels_last(x: Array, rank: int) -> bool:
     return rank == 2 and x.ndim == 4 and x.shape[1] > 1 and suggested(x) is channels_last
 
 
-def _folded(x: Array, windows: Windows) -> tuple[Array, Array]:
-    """Return an array with one dimension of planes, or of images, and memory for the maxima."""
+def _folded(x: Array, windows: Windows) -> Array:
+    """Return an array with one dimension of planes, or of images."""
     rank = len(windows.sizes)
     if windows.steps and has_channels_last(x, rank):
-        images = np.ascontiguousarray(x.transpose(0, 2, 3, 1))
-        return images, np.empty((len(x), *windows.outputs, x.shape[1]), x.dtype)
-    lead = math.prod(x.shape[: x.ndim - rank])
-    return x.reshape(lead, *windows.sizes), np.empty((lead, *windows.outputs), x.dtype)
+        return np.ascontiguousarray(x.transpose(0, 2, 3, 1))
+    return x.reshape(math.prod(x.shape[: x.ndim - rank]), *windows.sizes)
 
 
 def _unfolded(made: Array, x: Array, windows: Windows) -> Array:
@@ -110,9 +129,9 @@ def _unfolded(made: Array, x: Array, windows: Windows) -> Array:
     return made.reshape(*x.shape[: x.ndim - rank], *windows.outputs)
 
 
-def _pixel(planes: Array, windows: Windows) -> int:
-    """Return the number of channels at each place of the planes."""
-    return math.prod(planes.shape[1 + len(windows.sizes) :])
+def _are_few(planes: Array, windows: Windows) -> bool:
+    """Return whether copies of the windows take less time than calls on flat planes."""
+    return planes.size // math.prod(windows.sizes) * windows.count * (windows.length + _ROW) <= _FEW
 
 
 def _found(planes: Array, windows: Windows) -> tuple[Array, Array, bool]:
@@ -120,8 +139,7 @@ def _found(planes: Array, windows: Windows) -> tuple[Array, Array, bool]:
 
     Flat planes serve neither NaNs nor windows of the lowest number, which is also around them.
     """
-    few = planes.size // math.prod(windows.sizes) * windows.count * (windows.length + _ROW) <= _FEW
-    if not few and not windows.apart:
+    if not windows.apart and not _are_few(planes, windows):
         best, ranks = _ranked(planes, windows, True)
         if np.minimum.reduce(best, None) > _lowest(planes.dtype):
             return best, ranks, False
@@ -144,8 +162,8 @@ def _copied(planes: Array, windows: Windows) -> tuple[Array, Array]:
         rows = rows.take(windows.elements.reshape(-1), 1)
     rows = rows.reshape(-1, length)
     ranks = rows.argmax(1)
-    best = rows.reshape(-1).take(ranks + np.arange(len(rows)) * length)
-    if best.dtype.kind == "f" and np.isnan(np.minimum.reduce(best)):
+    best = rows.reshape(-1).take(np.arange(0, rows.size, length) + ranks)
+    if best.dtype.kind == "f" and math.isnan(np.minimum.reduce(best)):
         last = length - 1 - np.isnan(rows)[:, ::-1].argmax(1)
         ranks = np.where(np.isnan(best), last, ranks)
     shape = len(planes), *windows.outputs

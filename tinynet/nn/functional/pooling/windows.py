@@ -155,6 +155,11 @@ class Windows:
         return found
 
     @cached_property
+    def columns(self) -> Array:
+        """The same as ``[length, count]``."""
+        return np.ascontiguousarray(self.elements.T)
+
+    @cached_property
     def first(self) -> Array:
         """The position of each window in ``elements``, of the shape of the outputs."""
         return np.arange(self.count).reshape(self.outputs) * self.length

@@ -127,6 +127,9 @@ class Draws:
 
         torch.distributions.Beta.sample = drawn_beta
         torch.distributions.Gamma.sample = lambda *args: drawn_gamma(*args).detach()
+        torch.distributions.Poisson.sample = lambda made, sample_shape=(): numbers(
+            made, sample_shape, "poisson", made.rate
+        )
         normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
         torch.distributions.Bernoulli.sample = trials
         own = {"rand": self.made("rand"), "_standard_normal": self._standard_normal}

@@ -100,7 +100,7 @@ def _put(whole: Array, values: Array, indices: Indices, accumulate: bool) -> Non
     other = values.dtype != whole.dtype and not _fills(indices, values)
     key = _numpy_key(indices)
     try:
-        if values.ndim > _dims_of(whole, key):
+        if values.ndim and values.ndim > _dims_of(whole, key):
             raise ValueError("as in PyTorch, not even dimensions of length 1")
         if accumulate or other:
             values = np.broadcast_to(values, whole[key].shape)

@@ -31,12 +31,12 @@ _DISTRIBUTIONS = """
 _SAME = """
     amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
     fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps
-    backends.openmp backends.opt_einsum cuda distributions func masked nn nn.init
+    backends.openmp backends.opt_einsum cuda distributions func masked nn
     nn.modules.module nn.modules.utils nn.parallel.data_parallel
     nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
     nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
     nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
-    utils.checkpoint utils.data utils.tensorboard
+    utils.data utils.tensorboard
 """.split()
 _QUANTIZATION = "fake_quantize fuse_modules observer qconfig quantize stubs".split()
 _QUANTIZED_LAYERS = """
@@ -138,7 +138,8 @@ PATHS: dict[str, str] = {
     "torch.nn.attention": "compat.attention",
     "torch.nn.attention.flex_attention": "compat.attention",
     "torch.nn.common_types": "compat.types",
-    "torch.nn.functional": "nn.functional autograd.overrides",
+    "torch.nn.init": "nn.init compat.utilities.helpers",
+    "torch.nn.functional": "nn.functional autograd.overrides compat.utilities.helpers",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": (
         "nn.layers.activation.piecewise nn.layers.activation.smooth nn.layers.attention.multihead"
@@ -239,7 +240,8 @@ PATHS: dict[str, str] = {
     "torch._tensor_str": "compat.internals",
     "torch._tensor": "core.tensors.tensor",
     "torch.nn._reduction": "compat.internals",
-    "torch._utils": "compat.internals",
+    "torch.utils.checkpoint": "utils.checkpoint compat.utilities.helpers",
+    "torch._utils": "compat.internals compat.utilities.helpers",
     "torch._vmap_internals": "func.batching",
     "torch.utils._pytree": "compat.pytree",
     "torch.utils.backcompat": "backends.runtime",

@@ -324,6 +324,50 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
     return UntypedStorage._over(memory_of(self._array)[0].view(np.uint8))
 
 
+@method
+def __dlpack__(
+    self: Tensor,
+    *,
+    stream: int | None = -1,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    """Return a DLPack capsule over the memory, for the ``from_dlpack`` of other libraries.
+
+    Args:
+        stream: None or -1: there is no other device.
+        max_version, dl_device, copy: as of numpy's ``__dlpack__``.
+
+    Raises:
+        BufferError: the tensor requires grad, or DLPack has no such dtype.
+        AssertionError: a stream.
+
+    Source: https://data-apis.org/array-api/latest/design_topics/data_interchange.html
+
+    Example:
+        >>> import numpy as np
+        >>> np.from_dlpack(tn.ones(2))
+        array([1., 1.], dtype=float32)
+    """
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream not in (None, -1):
+        raise AssertionError("stream should be None on cpu.")
+    return self._array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+@method
+def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    """Return DLPack's numbers of the CPU.
+
+    Example:
+        >>> tn.ones(2).__dlpack_device__()
+        (1, 0)
+    """
+    return self._array.__dlpack_device__()
+
+
 def from_file(
     filename: str,
     shared: bool | None = None,

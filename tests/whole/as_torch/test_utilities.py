@@ -60,6 +60,21 @@ def test_measurements_print_their_quartiles_and_tables_merge_them():
     assert some.label == "add" and some.has_warnings and some.env == "Unspecified env"
 
 
+def test_tensors_speak_dlpack():
+    x = tn.arange(6.0).reshape(2, 3).t()
+    array = np.from_dlpack(x)
+    array[0, 1] = 9
+    assert x[0, 1] == 9 and dlpack.from_dlpack(x)[0, 1] == 9
+    assert not np.shares_memory(np.from_dlpack(x, copy=True), array)
+    assert np.shares_memory(np.from_dlpack(x), array) and x.__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError, match="Can't export tensors that require gradient"):
+        np.from_dlpack(tn.ones(2, requires_grad=True))
+    with pytest.raises(AssertionError, match="stream should be None on cpu"):
+        x.__dlpack__(stream=1)
+    with pytest.raises(BufferError):
+        np.from_dlpack(tn.ones(2, dtype=tn.bfloat16))
+
+
 def test_dlpack_shares_memory():
     x = tn.arange(3)
     y = dlpack.from_dlpack(dlpack.to_dlpack(x))

@@ -1675,3 +1675,14 @@ class TensorMethods:
         """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:
         """Return the memory that the tensor is a view of, as bytes."""
+    def __dlpack__(
+        self,
+        *,
+        stream: builtins.int | None = -1,
+        max_version: tuple[builtins.int, builtins.int] | None = None,
+        dl_device: tuple[builtins.int, builtins.int] | None = None,
+        copy: builtins.bool | None = None,
+    ) -> Any:
+        """Return a DLPack capsule over the memory, for the ``from_dlpack`` of other libraries."""
+    def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
+        """Return DLPack's numbers of the CPU."""

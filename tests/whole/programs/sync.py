@@ -114,12 +114,22 @@ class Draws:
             return torch.bernoulli(made.probs.detach().expand(made._extended_shape(sample_shape)))
 
         def drawn_beta(made: Any, sample_shape: Any = ()) -> Any:
-            shape = made._extended_shape(sample_shape)
-            levels = (made.concentration1, made.concentration0)
-            values = self.numpy.beta(*(a.detach().double().numpy() for a in levels), tuple(shape))
-            return torch.from_numpy(np.asarray(values)).to(made.concentration1.dtype)
+            return numbers(made, sample_shape, "beta", made.concentration1, made.concentration0)
+
+        def drawn_gamma(made: Any, sample_shape: Any = ()) -> Any:
+            return numbers(made, sample_shape, "standard_gamma", made.concentration) / made.rate
+
+        def numbers(made: Any, sample_shape: Any, name: str, *levels: Any) -> Any:
+            shape = tuple(made._extended_shape(sample_shape))
+            draw = getattr(self.numpy, name)
+            values = draw(*(a.detach().double().numpy() for a in levels), shape)
+            return torch.from_numpy(np.asarray(values)).to(levels[0].dtype)
 
         torch.distributions.Beta.sample = drawn_beta
+        torch.distributions.Gamma.sample = lambda *args: drawn_gamma(*args).detach()
+        torch.distributions.Poisson.sample = lambda made, sample_shape=(): numbers(
+            made, sample_shape, "poisson", made.rate
+        )
         normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
         torch.distributions.Bernoulli.sample = trials
         own = {"rand": self.made("rand"), "_standard_normal": self._standard_normal}
@@ -282,7 +292,9 @@ class Draws:
     def numpy_normal(self, shape: Any) -> Any:
         return self.numpy.standard_normal(shape)
 
-    def gumbel_softmax(self, logits: Any, tau: float = 1, hard: bool = False, **options: Any) -> Any:
+    def gumbel_softmax(
+        self, logits: Any, tau: float = 1, hard: bool = False, **options: Any
+    ) -> Any:
         axis, waits = options.get("dim", -1), self.torch.empty_like(logits).exponential_()
         soft = ((logits - waits.log()) / tau).softmax(axis)
         if not hard:

@@ -520,7 +520,7 @@ def _normal_of_tensors(
     given = [x for x in (mean, std) if isinstance(x, Tensor)]
     kind = np.result_type(*(x._array for x in given))
     refuse_integers(kind, "normal_kernel_cpu")
-    shape = broadcast_tensors(*given)[0]._array.shape
+    shape = (broadcast_tensors(*given) if len(given) > 1 else given)[0]._array.shape
     drawn = normal_parts(generator, "normal", kind, shape)
     m, s = (x._array if isinstance(x, Tensor) else x for x in (mean, std))
     op = normal_placed if len(given) == 2 else normal_around if given[0] is mean else normal_spread

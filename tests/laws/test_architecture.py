@@ -50,7 +50,7 @@ ROWS_OF = {}
 ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory"], ["__init__"]]
 ROWS_OF["kernels"] = [
     ["threads"],
-    ["low_precision", "onednn", "strides", "sums"],
+    ["along", "low_precision", "onednn", "strides", "sums"],
     ["index_sums", "numba"],
     ["__init__"],
 ]

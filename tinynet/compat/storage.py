@@ -324,8 +324,7 @@ def untyped_storage(self: Tensor) -> UntypedStorage:
     return UntypedStorage._over(memory_of(self._array)[0].view(np.uint8))
 
 
-@method
-def __dlpack__(
+def _dlpack(
     self: Tensor,
     *,
     stream: int | None = -1,
@@ -357,8 +356,7 @@ def __dlpack__(
     return self._array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
 
 
-@method
-def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
     """Return DLPack's numbers of the CPU.
 
     Example:
@@ -366,6 +364,10 @@ def __dlpack_device__(self: Tensor) -> tuple[int, int]:
         (1, 0)
     """
     return self._array.__dlpack_device__()
+
+
+method(_dlpack, "__dlpack__")
+method(_dlpack_device, "__dlpack_device__")
 
 
 def from_file(

@@ -231,16 +231,13 @@ def run_inplace(
     if op.fitted is not None and result._array.shape != t._array.shape:
         t._array = op.fitted(t._array, result._array.shape)
     write(t, result._array)
+    node: Node | None = None if result._edge is None else result._edge[0]
     if recorded and op.formulas is None:
-        node: Node = overwritten(op, (t, *args))
-    elif result._edge is not None:
-        node = result._edge[0]
-    else:
-        wrote(t, what or f"{op.name}_", None, [result._array])
-        return t
-    wrote(t, what or f"{op.name}_", node.name(), [result._array])
-    _describe(node, t)
-    rebase(t, node)
+        node = overwritten(op, (t, *args))
+    wrote(t, what or f"{op.name}_", None if node is None else node.name(), [result._array])
+    if node is not None:
+        _describe(node, t)
+        rebase(t, node)
     return t
 
 

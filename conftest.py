@@ -61,7 +61,7 @@ def require_oracle():
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--full"):
+    if not config.getoption("--full") and not config.getoption("keyword"):
         omit_cases(config, items)
     for marker, option in {"oracle": "--oracle", "slow": "--full"}.items():
         if not config.getoption(option):

@@ -6,7 +6,6 @@ composite (log_softmax, gather, mean) would compute them twice and fill three mo
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -19,6 +18,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
+from tinynet.kernels.along import positions, take_along
 from tinynet.kernels.sums import ones
 from tinynet.nn.functional.checks import (
     REDUCTIONS,
@@ -230,18 +230,6 @@ def _powers(logits: Array) -> tuple[Array, Array, Array]:
 _HIGH, _LOW = 1e15, 1e-15
 
 
-def _places(target: Array, classes: int) -> Array:
-    """Return where in memory the logits of the targets lie."""
-    rows = len(target)
-    starts = _row_starts(rows, classes) if rows < 4096 else np.arange(rows) * classes
-    return starts + target
-
-
-@functools.lru_cache(maxsize=16)  # of a batch: the same at each step
-def _row_starts(rows: int, classes: int) -> Array:
-    return np.arange(rows) * classes
-
-
 ALL = np.ones((), bool)  # stands for the rows that count if all do
 ALL.flags.writeable = False
 
@@ -266,7 +254,7 @@ def indexed_cross_entropy(
     moved, powers, totals = _powers(logits)
     # In float64, so that a small difference of two larger numbers is exact.
     losses = np.log(totals, dtype=np.float64)
-    losses -= moved.reshape(-1).take(_places(safe, classes))
+    losses -= take_along(moved, safe[:, None], 1)[:, 0]
     np.maximum(losses, 0.0, out=losses)
     if counted is not None:
         losses = np.where(counted, losses, 0.0)
@@ -303,7 +291,7 @@ def _indexed_grad(
         return column * (softmax(logits, 1) - one_hot)
     factors: Array = g / totals
     made = powers * factors[:, None]
-    made.reshape(-1)[_places(target, made.shape[1])] -= g
+    made.reshape(-1)[positions(target[:, None], made.shape, 1)[:, 0]] -= g
     return made
 
 

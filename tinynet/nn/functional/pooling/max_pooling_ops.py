@@ -17,6 +17,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import threads
+from tinynet.kernels.along import take_along
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial
 from tinynet.nn.functional.pooling import maxima
 from tinynet.nn.functional.pooling.windows import (
@@ -176,7 +177,7 @@ def fractional_max_pool(
     for offset in itertools.product(*map(range, kernel_size)):
         current = corners + int(np.ravel_multi_index(offset, sizes))
         flat = current.reshape(len(planes), math.prod(output_size))
-        part = np.take_along_axis(planes, flat, 1).reshape(best.shape)
+        part = take_along(planes, flat, 1).reshape(best.shape)
         wins = (part > best) | np.isnan(part)
         np.copyto(best, part, where=wins)
         np.copyto(indices, current, where=wins)

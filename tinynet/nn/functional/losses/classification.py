@@ -18,7 +18,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
-from tinynet.kernels.along import positions, take_along
+from tinynet.kernels.along import positions
 from tinynet.kernels.sums import ones
 from tinynet.nn.functional.checks import (
     REDUCTIONS,
@@ -254,7 +254,7 @@ def indexed_cross_entropy(
     moved, powers, totals = _powers(logits)
     # In float64, so that a small difference of two larger numbers is exact.
     losses = np.log(totals, dtype=np.float64)
-    losses -= take_along(moved, safe[:, None], 1)[:, 0]
+    losses -= moved.take(positions(safe[:, None], moved.shape, 1)[:, 0])
     np.maximum(losses, 0.0, out=losses)
     if counted is not None:
         losses = np.where(counted, losses, 0.0)

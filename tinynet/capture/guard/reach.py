@@ -297,7 +297,7 @@ class Reach:
         """Note attributes that lie in slots of the class, or in an object of a class in C."""
         for base in bases_of(type(value)):
             held = members_of(base)
-            for name in (held.keys() & names) - {"__dict__"}:
+            for name in (held.keys() & names) - _UNREAD_SLOTS:
                 slot = held[name]
                 if is_a(slot, types.MemberDescriptorType):
                     self.slot(value, name, slot)
@@ -364,6 +364,7 @@ class Reach:
         return found
 
 
+_UNREAD_SLOTS = {"__dict__", "__weakref__"}  # the newest reference is no part of an object
 _UNREAD = {"__init__", "__new__", "__init_subclass__", "__classcell__", "__post_init__"}
 _LARGE = (
     "make it a tensor, or an array that can never be written to (`np.frombuffer(array.tobytes(), "

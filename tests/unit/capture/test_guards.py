@@ -4,6 +4,7 @@ import copy
 import functools
 import gc
 import linecache
+import operator
 import os
 import pickle
 import random
@@ -1640,6 +1641,61 @@ def test_a_process_that_is_forked_while_another_thread_captures():
         os._exit(compiled.calls() != (2, 2, 0))
     capturing.give_back()
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_attributes_of_a_module_that_no_code_reads_change_nothing():
+    """As the list of log probabilities and rewards that an agent keeps."""
+
+    class Agent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.saved, self.steps, self.scale = nn.Linear(3, 2), [], 0, 1.0
+
+        def forward(self, x):
+            return self.layer(x) * self.scale
+
+    agent = Agent()
+    agent.compile()
+    for i in range(8):
+        agent.scale = float(i > 4)
+        found = agent(tn.ones(1, 3))
+        agent.saved.append(found)
+        agent.steps += 1
+        assert (found.count_nonzero() == 0) == (i < 5)
+    assert agent.forward.calls() == (4, 4, 0)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda agent: vars(agent)["steps"],
+        lambda agent: agent.__dict__["steps"],
+        lambda agent: getattr(agent, "_steps"[1:]),
+        lambda agent: operator.attrgetter("steps")(agent),
+        lambda agent: copy.copy(agent).__dict__["steps"],
+        lambda agent: object.__getattribute__(agent, "steps"),
+        lambda agent: agent.count(),
+    ],
+)
+def test_attributes_of_a_module_that_code_reads_in_some_way(read):
+    class Agent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps = 0
+
+        def count(self):
+            return self.steps
+
+        def forward(self, x):
+            return x + read(self)
+
+    agent = Agent()
+    compiled = tn.compile(agent)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for i in range(8):
+            agent.steps = int(i > 4)
+            assert compiled(tn.zeros(1)).item() == agent.steps
 
 
 def test_weak_references_to_what_is_read_change_nothing():

@@ -16,6 +16,7 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core import layouts, printing
 from tinynet.core.declaration.operation import operation
+from tinynet.core.graph import views
 from tinynet.core.graph.accumulate_grad import Rows, is_sparse, rows_of, sparse
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
@@ -211,6 +212,8 @@ class SparseTensor(Tensor):
     def detach(self) -> Tensor:
         """Return the tensor without history."""
         return _sparse(self._array.pattern, self._array.values.detach())
+
+    data = property(detach, views.set_data, doc="The tensor without history; or new values.")
 
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """Return a copy with the same history."""

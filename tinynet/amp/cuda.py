@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.amp import autocast_mode, deprecated
+from tinynet.amp import deprecated
+from tinynet.amp.autocast_mode import custom_bwd as decorate_backward
+from tinynet.amp.autocast_mode import custom_fwd as decorate_forward
 
 
 class autocast(deprecated.Autocast):  # noqa: N801  # PyTorch's name
@@ -56,7 +58,7 @@ def custom_fwd(fwd: Any = None, *, cast_inputs: dtypes.dtype | None = None) -> A
         ...     _ = custom_fwd(lambda ctx, x: x)
     """
     deprecated.warn_deprecated("cuda", "custom_fwd", "args..., device_type='cuda'")
-    return autocast_mode.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+    return decorate_forward(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
 
 def custom_bwd(bwd: Any) -> Any:
@@ -72,7 +74,7 @@ def custom_bwd(bwd: Any) -> Any:
         ...     _ = custom_bwd(lambda ctx, g: g)
     """
     deprecated.warn_deprecated("cuda", "custom_bwd", "args..., device_type='cuda'")
-    return autocast_mode.custom_bwd(bwd, device_type="cuda")
+    return decorate_backward(bwd, device_type="cuda")
 
 
 def amp_definitely_not_available() -> bool:

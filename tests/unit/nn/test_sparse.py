@@ -226,3 +226,12 @@ def test_the_number_of_sparse_dimensions_is_checked():
         tn.tensor(1.0).to_sparse(1)
     with pytest.raises(RuntimeError, match="must be in >0 when self.dim"):
         tn.ones(2).to_sparse(0)
+
+
+def test_the_data_of_a_sparse_tensor_are_sparse():
+    values = tn.tensor([1.0, 2.0], requires_grad=True)
+    matrix = tn.sparse_coo_tensor([[0, 1], [1, 0]], values, (2, 2))
+    assert matrix.data.is_sparse and not matrix.data.requires_grad
+    assert matrix.data.coalesce().indices().tolist() == [[0, 1], [1, 0]]
+    matrix.data = tn.sparse_coo_tensor([[0], [0]], [3.0], (2, 2))
+    assert matrix.to_dense().tolist() == [[3.0, 0.0], [0.0, 0.0]]

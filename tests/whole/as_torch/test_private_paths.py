@@ -1,6 +1,7 @@
 """Names that programs import from PyTorch's private modules."""
 
 import os
+from types import ModuleType
 
 import pytest
 
@@ -47,3 +48,15 @@ def test_parameters_list_the_hooks_that_follow_their_gradients():
     assert list(weight._post_accumulate_grad_hooks.values()) == [print]
     handle.remove()
     assert not weight._post_accumulate_grad_hooks
+
+
+def test_serving_a_submodule_leaves_the_globals_of_its_parent():
+    replaced = []
+    for child in paths.PATHS:  # importing it sets the attribute of its parent, as Python does
+        parent, _, name = child.rpartition(".")
+        for module in paths.homes_of(parent) if parent in paths.PATHS else []:
+            own = vars(module).get(name)
+            if len(paths.PATHS[parent].split()) == 1 and isinstance(own, ModuleType):
+                inside = own.__name__ == f"{module.__name__}.{name}"
+                replaced += [] if inside or own in paths.homes_of(child) else [child]
+    assert not replaced

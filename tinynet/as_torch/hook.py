@@ -24,6 +24,7 @@ from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype
+from tinynet.dtypes.kinds import HOMES
 from tinynet.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 from tinynet.random import Generator
 
@@ -165,6 +166,7 @@ def install() -> None:
         )
     for module, classes in RENAMED.items():
         for cls in classes:
+            HOMES.setdefault(id(cls), cls.__module__)
             cls.__module__ = module
     sys.meta_path.insert(0, TorchFinder())
     tensor_likes.install(ask)

@@ -168,7 +168,11 @@ class Entry:
             elif output.writes:
                 writes = source.constant(output.writes)
                 lines.append(f"o{output.number}._counter = rewritten({writes})")
+        views = [o for o in captured.outputs if o.value is None]
         for group, saved in zip(captured.groups, self._saved, strict=True):
+            for end in group.ends:
+                if end in views:
+                    self._view(source, views.pop(views.index(end)))
             kept = f"({''.join(source.name(v) + ', ' for v in saved)})"
             ends = f"({''.join(self._end(source, end) + ', ' for end in group.ends)})"
             held, places = self._held(source, saved)
@@ -177,17 +181,20 @@ class Entry:
                 again = functools.partial(self._rerun.gradients, group)
                 passes = Passes(self._backward(group, saved), group.frees, places, again)
             self._node(source, group.outputs, source.constant(passes), kept, ends, held)
-        for output in captured.outputs:
-            if output.value is None:
-                text = _tensor(output.base, source)
-                for op, args in output.steps:
-                    function, rest = source.constant(op.function), args[1:] if op.many else args
-                    text = f"{function}({', '.join([text, *map(source.constant, rest)])})"
-                    text += f"[{args[0]}]" if op.many else ""
-                lines.append(f"o{output.number} = {text}")
-                if output.behind:
-                    lines.append(f"o{output.number}._view.at -= {output.behind}")
+        for output in views:
+            self._view(source, output)
         lines.append(f"return {_text(captured.program.results, source)}")
+
+    def _view(self, source: Source, output: Output) -> None:
+        """Make a view by its operations, once its base has its node."""
+        text = _tensor(output.base, source)
+        for op, args in output.steps:
+            function, rest = source.constant(op.function), args[1:] if op.many else args
+            text = f"{function}({', '.join([text, *map(source.constant, rest)])})"
+            text += f"[{args[0]}]" if op.many else ""
+        source.lines.append(f"o{output.number} = {text}")
+        if output.behind:
+            source.lines.append(f"o{output.number}._view.at -= {output.behind}")
 
     def _node(self, source: Source, outputs: list[Output], passes: str, *rest: str) -> None:
         """Write the node of outputs."""

@@ -15,7 +15,7 @@ import numpy as np
 from tinynet.capture.program import CaptureError, rebuilt
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.record.outputs import found_in
-from tinynet.capture.record.probing import Group, gradients_at
+from tinynet.capture.record.probing import Group, edges_at, gradients_at
 from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.graph.node import Edge
@@ -81,7 +81,7 @@ class Rerun:
             given: the tensors that were passed.
             position: where the default generator was before the call.
             g: the gradients of the outputs.
-            edges: where the gradients go.
+            edges: where the gradients go in the graph of that call.
             expected: the gradients that the program computes.
 
         Raises:
@@ -101,7 +101,8 @@ class Rerun:
             before.restore()
         outputs = found_in(self._captured.program.results, result)
         starts = [outputs[o.number] for o in group.outputs]
-        found = gradients_at(starts, g, edges, [*given], create_graph=True)
+        ends = edges_at(group.ends, outputs, given)
+        found = gradients_at(starts, g, ends, [*given], create_graph=True)
         if not _are_close(found, expected):
             raise RuntimeError(CHANGED)
         return tuple(found)

@@ -85,6 +85,9 @@ class dtype:
         return self.name
 
 
+HOMES: dict[int, str] = {}  # by id of a class that ``as_torch`` renamed: where it is defined
+
+
 def namespace(cls: type) -> str:
     """Return the package in whose name a class stands: ``as_torch`` renames those of values."""
     return cls.__module__.partition(".")[0]

@@ -10,6 +10,7 @@ import numpy as np
 from tinynet import dtypes, errors, ops
 from tinynet.core.complex_rules import conjugate
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
 from tinynet.ops.arguments import name_of
 from tinynet.ops.fourier import complex_transform, real_transform, transform_to_real
 from tinynet.ops.pointwise.conversion import converted
@@ -136,6 +137,7 @@ def to_real(name: str, x: Any, s: Lengths, dim: Any, norm: str | None, forward: 
     return transform_to_real.function(conjugate(x), axes[-1:], scale, lengths[-1])
 
 
+@traced
 def frequencies(n: int, d: float, half: bool) -> Any:
     """Return the frequencies of a transform in cycles per unit, of a whole or half a spectrum."""
     return np.fft.rfftfreq(n, d) if half else np.fft.fftfreq(n, d)

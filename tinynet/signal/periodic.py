@@ -15,6 +15,7 @@ from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.trace import traced
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.creation.constructors import finish
 from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle, with_options_of
@@ -30,6 +31,7 @@ class _Options(TypedDict, total=False):
     requires_grad: bool
 
 
+@traced
 def _window(
     name: str,
     window_length: int,

@@ -4,6 +4,7 @@ import copy
 import functools
 import gc
 import linecache
+import operator
 import os
 import pickle
 import random
@@ -1352,20 +1353,88 @@ def test_an_output_that_is_computed_from_another():
     def call(f):
         x = tn.ones(3, requires_grad=True)
         inner, outer = f(x)
+        seen = []
+        inner.register_hook(lambda g: seen.append(g.clone()) or 2 * g)
         inner.retain_grad()
-        outer.sum().backward()
-        return inner.grad, x.grad
+        (outer.sum() + inner.sum()).backward()
+        return inner.grad, x.grad, seen
 
     def make():
         return lambda x: (y := x.exp(), y * 3)
 
-    both(make, [call] * 5, "computed from it")
+    both(make, [call] * 5)
+
+
+@pytest.mark.parametrize("name", ["view", "lstm", "chunk", "sort"])
+def test_such_an_output_that_is_a_view_or_one_of_several(name):
+    def make():
+        head = nn.Linear(4, 2)
+        lstm = nn.LSTM(4, 4, batch_first=True)
+        forms = {
+            "view": lambda x: [(v := head(x).view(-1)), v.tanh()],
+            "lstm": lambda x: [(r := lstm(x))[0], r[1][0], head(r[0][:, -1])],
+            "chunk": lambda x: [*(c := x.tanh().chunk(2, 1)), c[0] * c[1].exp()],
+            "sort": lambda x: [(s := x.tanh().sort(1).values), s.square()],
+        }
+        return forms[name]
+
+    def call(f):
+        x = tn.linspace(-1, 1, 24).view(2, 3, 4).requires_grad_()
+        found = f(x)
+        sum(part.sin().sum() for part in found).backward()
+        return [*(part.detach() for part in found), x.grad]
+
+    both(make, [call] * 5)
+
+
+def test_each_loss_and_their_sum():
+    """As an autoencoder's ``return loss, reconstruction, divergence``."""
+
+    nets = []
+
+    def make():
+        nets.append(net := nn.Linear(3, 2))
+
+        def losses(x):
+            y = net(x)
+            first, second = y.square().mean(), y.abs().mean()
+            return first + 0.1 * second, first, second
+
+        return losses
+
+    def call(chosen):
+        def run(f):
+            nets[-1].zero_grad()
+            losses = f(tn.ones(4, 3))
+            sum(losses[i] for i in chosen).backward()
+            return [p.grad for p in nets[-1].parameters()]
+
+        return run
+
+    for chosen in [(0,), (1,), (2,), (0, 1), (1, 2), (0, 1, 2)]:
+        both(make, [call(chosen)] * 5)
 
 
 @pytest.mark.parametrize(
-    ("last", "falls_back"), [(lambda y: y + 2, "computed from it"), (lambda y: y * y, None)]
+    "f",
+    [
+        lambda x: (y := x.exp(), y * x),  # the gradients of both meet at x
+        lambda x: (y := x.exp(), y * y),
+        lambda x: (y := x.exp(), y.sin(), y.cos()),
+        lambda x: ((parts := x.exp().unbind())[0], parts[0] * parts[1]),
+    ],
 )
-def test_such_an_output_of_a_graph_that_was_freed(last, falls_back):
+def test_outputs_that_are_not_separate(f):
+    def call(f):
+        x = tn.ones(3, requires_grad=True)
+        f(x)[1].sum().backward()
+        return x.grad
+
+    both(lambda: f, [call] * 5, "computed from it")
+
+
+@pytest.mark.parametrize("last", [lambda y: y + 2, lambda y: y * y])
+def test_such_an_output_of_a_graph_that_was_freed(last):
     """Gradients still flow from one to the other where what is between them kept nothing."""
 
     def make():
@@ -1385,7 +1454,7 @@ def test_such_an_output_of_a_graph_that_was_freed(last, falls_back):
         except RuntimeError as error:
             return x.grad, str(error).partition(".")[0]
 
-    both(make, [call] * 5, falls_back)
+    both(make, [call] * 5)
 
 
 def test_a_view_that_is_made_without_recording():
@@ -1572,6 +1641,83 @@ def test_a_process_that_is_forked_while_another_thread_captures():
         os._exit(compiled.calls() != (2, 2, 0))
     capturing.give_back()
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_attributes_of_a_module_that_no_code_reads_change_nothing():
+    """As the list of log probabilities and rewards that an agent keeps."""
+
+    class Agent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.saved, self.steps, self.scale = nn.Linear(3, 2), [], 0, 1.0
+
+        def forward(self, x):
+            return self.layer(x) * self.scale
+
+    agent = Agent()
+    agent.compile()
+    for i in range(8):
+        agent.scale = float(i > 4)
+        found = agent(tn.ones(1, 3))
+        agent.saved.append(found)
+        agent.steps += 1
+        assert (found.count_nonzero() == 0) == (i < 5)
+    assert agent.forward.calls() == (4, 4, 0)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda agent: vars(agent)["steps"],
+        lambda agent: agent.__dict__["steps"],
+        lambda agent: getattr(agent, "_steps"[1:]),
+        lambda agent: operator.attrgetter("steps")(agent),
+        lambda agent: copy.copy(agent).__dict__["steps"],
+        lambda agent: object.__getattribute__(agent, "steps"),
+        lambda agent: agent.count(),
+    ],
+)
+def test_attributes_of_a_module_that_code_reads_in_some_way(read):
+    class Agent(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps = 0
+
+        def count(self):
+            return self.steps
+
+        def forward(self, x):
+            return x + read(self)
+
+    agent = Agent()
+    compiled = tn.compile(agent)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CompileWarning)
+        for i in range(8):
+            agent.steps = int(i > 4)
+            assert compiled(tn.zeros(1)).item() == agent.steps
+
+
+def test_weak_references_to_what_is_read_change_nothing():
+    class Scale:
+        names = "factor", "__weakref__"
+
+        def __init__(self):
+            self.factor = 2.0
+
+    class Reference(weakref.ref):
+        """The newest one of such is the first."""
+
+    scale, references = Scale(), []
+
+    @tn.compile
+    def scaled(x):
+        return x * sum(getattr(scale, name) for name in scale.names if name[0] != "_")
+
+    for _ in range(5):
+        references.append(Reference(scale))
+        scaled(tn.ones(2))
+    assert scaled.calls() == (3, 2, 0)
 
 
 def test_a_function_that_is_dropped_is_freed_at_once():

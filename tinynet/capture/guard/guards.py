@@ -75,7 +75,7 @@ class Condition(NamedTuple):
 
     text: str
     subject: str
-    was: Any = None
+    was: Any = ABSENT
 
     @property
     def words(self) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.dtypes.kinds import HOMES
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes
 
@@ -29,6 +30,8 @@ _FIXED: tuple[Any, ...] = (
     operator.methodcaller, operator.itemgetter, functools.partialmethod, types.GenericAlias,
     types.UnionType, types.MethodWrapperType, types.CellType,
 )  # fmt: skip
+# Under ``as_torch``, modules of tinynet have the names of PyTorch's.
+_LIBRARIES = {"tinynet", "torch", "numpy", *sys.stdlib_module_names} - {"__main__"}
 # What reads an object without asking it.
 _BASES, _MEMBERS, _MODULE, _NAME = (
     vars(type)[name].__get__ for name in ("__mro__", "__dict__", "__module__", "__name__")
@@ -75,7 +78,9 @@ def of_class(kind: type, name: str) -> Any:
 
 
 def module_of(kind: type) -> str:
-    """Return the name of the module of a class; an empty one if the class has something else."""
+    """Return the name of the module that defines a class; an empty one if the class has none."""
+    if id(kind) in HOMES:
+        return HOMES[id(kind)]
     try:
         name = _MODULE(kind)
     except AttributeError:
@@ -244,8 +249,7 @@ def is_library(value: Any) -> bool:
 
 
 def _is_library(name: str) -> bool:
-    root = name.partition(".")[0]
-    if root in ("tinynet", "numpy", "builtins") or root in sys.stdlib_module_names - {"__main__"}:
+    if name.partition(".")[0] in _LIBRARIES:
         return True
     file = (namespace_of(sys.modules.get(name)) or {}).get("__file__")
     return type(file) is str and "-packages" in file

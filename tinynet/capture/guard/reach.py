@@ -61,6 +61,14 @@ def _defined_in(value: Any) -> str:
     return module_of(value if is_a(value, type) else type(value))
 
 
+def _is_layer(kind: type) -> bool:
+    """Return whether a class or a base is one of tinynet's modules, whose code reads attributes."""
+    return any(
+        base is not Module and is_library(base) and issubclass(base, Module)
+        for base in bases_of(kind)
+    )
+
+
 def _is_part(value: Any, package: Any) -> bool:
     """Return whether a value is a module in a package."""
     modules = is_a(value, types.ModuleType) and is_a(package, types.ModuleType)
@@ -271,13 +279,13 @@ class Reach:
     def _object(self, value: Any, names: set[str]) -> None:
         own, kind = namespace_of(value), type(value)
         if own is not None and (own or not is_a(value, Tensor | types.FunctionType)):
-            chosen: Any = own.keys() & names
-            if self.all or is_a(value, Module | types.SimpleNamespace):
+            chosen: Any = own.keys() & (names | _OF_MODULES if is_a(value, Module) else names)
+            if self.all or is_a(value, types.SimpleNamespace) or _is_layer(kind):
                 chosen = [name for name in own if name != "_non_persistent_buffers_set"]
             found = self._names(value, own, chosen, sized=True)
             if self.all or own.get("_modules"):
                 found.order = [*own]
-            found.last = next(reversed(own)) if is_a(value, Module) else None
+            found.last = next(reversed(own), None) if is_a(value, Module) else None
         if is_a(value, Tensor):
             self._add(kind, value)
             return
@@ -297,7 +305,7 @@ class Reach:
         """Note attributes that lie in slots of the class, or in an object of a class in C."""
         for base in bases_of(type(value)):
             held = members_of(base)
-            for name in (held.keys() & names) - {"__dict__"}:
+            for name in (held.keys() & names) - _UNREAD_SLOTS:
                 slot = held[name]
                 if is_a(slot, types.MemberDescriptorType):
                     self.slot(value, name, slot)
@@ -364,6 +372,8 @@ class Reach:
         return found
 
 
+_OF_MODULES = {*vars(Module()), "forward"} - {"_non_persistent_buffers_set"}
+_UNREAD_SLOTS = {"__dict__", "__weakref__"}  # the newest reference is no part of an object
 _UNREAD = {"__init__", "__new__", "__init_subclass__", "__classcell__", "__post_init__"}
 _LARGE = (
     "make it a tensor, or an array that can never be written to (`np.frombuffer(array.tobytes(), "

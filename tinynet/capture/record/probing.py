@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import graphlib
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -25,8 +26,8 @@ class Group:
 
     Attributes:
         outputs: the outputs.
-        ends: where the gradients go: tensors, or numbers of arguments; in freed graphs, too, the
-            outputs from which this one was computed, which come before it.
+        ends: where the gradients go: tensors, numbers of arguments, or outputs of other groups,
+            from which these were computed.
         programs: for each set of outputs (places in ``outputs``) that get a gradient, the backward
             pass, with these gradients as arguments and the gradients of ``ends`` as results.
         frees: for each output, the outputs (places) that cannot be differentiated after it was,
@@ -51,23 +52,54 @@ class Group:
 
 
 class _Live:
-    """An output that requires grad, and what its backward pass reaches."""
+    """An output that requires grad, and what its backward pass reaches.
 
-    def __init__(self, output: Output, arguments: set[Any]):
-        self.output = output
-        edge = edge_of(output.tensor)  # type: ignore[arg-type]
-        assert edge is not None
-        self.edge: Edge = edge
-        order, self.leaves = reachable([edge[0]])
-        self.order = {node for node in order if node not in arguments}
+    Args:
+        output: the output.
+        arguments: the nodes of the arguments, where the pass stops.
+        others: by edge, where it stops as well: the other outputs. It goes on from each with the
+            gradient that users of that output add to, and behind its hooks.
+
+    Attributes:
+        inner: those where it stopped.
+        uses: of these nodes, by the node and its edge that led there.
+    """
+
+    def __init__(self, output: Output, arguments: set[Any], others: dict[Edge, Output]):
+        self.output, self.edge = output, _edge(output)
+        inner = {node for node, _ in others if node is not self.edge[0]} - arguments
+        with _cut([*inner]):
+            order, self.leaves = reachable([self.edge[0]])
+        self.order = {node for node in order if node not in arguments and node not in inner}
         self.frees = {node for node in self.order if frees(node)}
-        self.reached = {*order} | {("leaf", key) for key in self.leaves}
+        passed = [node for node in order if node in self.order]  # newest first
+        found = [(node, i, edge) for node in passed for i, edge in enumerate(node.edges) if edge]
+        self.uses = {(node, i): edge for node, i, edge in found if edge[0] in inner}
+        self.inner = {e: others[e] for e in self.uses.values() if e in others}
+        self.reached = {*order} - inner | {("leaf", key) for key in self.leaves}
+        self.reached |= {("inner", node) for node, _ in self.inner}
+
+
+def _edge(output: Output) -> Edge:
+    edge = edge_of(output.tensor)  # type: ignore[arg-type]
+    assert edge is not None
+    return edge
+
+
+def _not_separate() -> CaptureError:
+    return CaptureError(
+        "it returns a tensor and another one that is computed from it",
+        "return the first one detached, or compute the second one outside",
+    )
 
 
 def groups(
     recorder: Recorder, outputs: list[Output], tensors: list[Tensor], started: int
 ) -> list[Group]:
-    """Record the backward passes; outputs whose graph was freed have none."""
+    """Record the backward passes; outputs whose graph was freed have none.
+
+    An output comes after those that it was computed from.
+    """
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
     if any(edge is NOWHERE_EDGE for edge in edges):
         raise CaptureError(
@@ -78,53 +110,48 @@ def groups(
     spent: list[_Live] = []
     with _cut([edge[0] for edge in edges]):
         nodes = {edge[0] for edge in edges if isinstance(edge[0], Node)}
-        for output in outputs:
-            t = output.tensor
-            if output.base is not None or t is None or not t.requires_grad:
+        recorded = [o for o in outputs if o.tensor is not None and edge_of(o.tensor) is not None]
+        others = {_edge(o): o for o in recorded}
+        for output in recorded:
+            if output.base is not None or not output.tensor.requires_grad:  # type: ignore[union-attr]
                 continue
-            one = _Live(output, nodes)
+            one = _Live(output, nodes, others)
             if any(node.sequence < started for node in one.order):
                 raise CaptureError(
                     "a result depends on the history of a tensor from outside",
                     "pass that tensor as an argument, or detach it",
                 )
             (spent if one.frees & recorder.spent else live).append(one)
-        _require_separate(outputs, recorder.spent)
-        made = [_probed(recorder, part, tensors) for part in _parts(live)]
-        for one in sorted(spent, key=lambda one: one.edge[0].sequence):
-            others = [o.output for o in live + spent if o.edge[0] in one.order and o is not one]
-            made.append(Group([one.output], [*_ends([one], tensors).values(), *others]))
-        return made
+        parts = _parts(live)
+        if not all(map(_is_exact, parts)):
+            raise _not_separate()
+        made = [_probed(recorder, part, tensors) for part in parts]
+        made += [Group([one.output], [*_ends([one], tensors).values()]) for one in spent]
+        return _in_order(made)
 
 
-def _require_separate(outputs: list[Output], spent: set[Any]) -> None:
-    """Raise CaptureError if gradients flow through an output: its hooks would miss them.
+def _is_exact(part: list[_Live]) -> bool:
+    """Return whether gradients are the same to the bit although passes stop at other outputs.
 
-    They do not flow through the nodes whose values were freed.
+    Each of those must be used once, for the program would give it the sum of the gradients. And
+    no node may lead to another output of its node, where passes do not stop.
     """
-    edges = [(o, edge_of(o.tensor)) for o in outputs if o.tensor is not None]
-    nodes = [(o, edge[0]) for o, edge in edges if edge is not None]
-    for one, start in nodes:
-        below = _below(start, spent)
-        for other, node in nodes:
-            if node in below and one.base is not other:
-                raise CaptureError(
-                    "it returns a tensor and another one that is computed from it",
-                    "return the first one detached, or compute the second one outside",
-                )
+    uses = {use: edge for one in part for use, edge in one.uses.items()}
+    return len(uses) == len({edge for one in part for edge in one.inner})
 
 
-def _below(start: Any, spent: set[Any]) -> set[Any]:
-    """Return the nodes that gradients flow to from a node."""
-    found: set[Any] = set()
-    waiting = [start]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Node) and not (node in spent and frees(node)):
-            further = {edge[0] for edge in node.edges if edge is not None} - found
-            found |= further
-            waiting += further
-    return found
+def _in_order(made: list[Group]) -> list[Group]:
+    """Sort groups so that an output comes after those that it was computed from.
+
+    Outputs of one group have one node, so none of them can be computed from another.
+    """
+    of = {id(o): group for group in made for o in group.outputs}
+    inner = {g: [end.base or end for end in g.ends if isinstance(end, Output)] for g in made}
+    before = {g: [of[id(o)] for o in found if id(o) in of] for g, found in inner.items()}
+    try:
+        return [*graphlib.TopologicalSorter(before).static_order()]
+    except graphlib.CycleError:
+        raise _not_separate() from None
 
 
 @contextlib.contextmanager
@@ -190,6 +217,8 @@ def _ends(part: list[_Live], tensors: list[Tensor]) -> dict[Edge, Any]:
     for one in part:
         for leaf in one.leaves.values():
             ends.setdefault((leaf.tensor, 0), leaf.tensor)
+        for edge, output in one.inner.items():
+            ends.setdefault(edge, output)
     return ends
 
 
@@ -216,7 +245,7 @@ def _probe(recorder: Recorder, part: list[_Live], ends: list[Edge]) -> None:
         )
     known = recorder.known()
     run = _Probe([one.edge for one in part], given, True, False, ends)
-    with _cut([end for end, _ in ends if isinstance(end, Tensor)]):
+    with _cut([end for end, _ in ends]):
         run.run()
     found = map(run.captured.get, ends)
     program.results = [None if x is None else recorder.value(x._array) for x in found]
@@ -239,10 +268,17 @@ def gradients_behind(
             continue
         starts = [outputs[o.number] for o in group.outputs]
         given = [wrap(_pattern(t._array)) for t in starts]
-        ends = [edge_of(tensors[end]) if type(end) is int else (end, 0) for end in group.ends]
-        gradients = gradients_at(starts, given, ends, tensors)
+        gradients = gradients_at(starts, given, edges_at(group.ends, outputs, tensors), tensors)
         found += [None if g is None else np.array(g._array) for g in gradients]
     return found
+
+
+def edges_at(
+    ends: list[Any], outputs: dict[int, Tensor], tensors: Sequence[Tensor]
+) -> list[Edge | None]:
+    """Return the edges of a group's ends, in one call with these outputs and arguments."""
+    kinds = {int: lambda end: edge_of(tensors[end]), Output: lambda o: edge_of(outputs[o.number])}
+    return [kinds.get(type(end), lambda leaf: (leaf, 0))(end) for end in ends]
 
 
 def gradients_at(
@@ -266,8 +302,7 @@ def gradients_at(
     wanted = [end for end in ends if end]
     run = BackwardPass(starts, [g for _, g in started], True, create_graph, wanted)
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
-    leaves = [end[0] for end in wanted if isinstance(end[0], Tensor)]
-    with _cut([edge[0] for edge in edges]), _cut(leaves):
+    with _cut([edge[0] for edge in edges]), _cut([end for end, _ in wanted]):
         run.run()
     return [run.captured.get(end) if end else None for end in ends]
 

@@ -199,12 +199,9 @@ def logspace(
 
 
 @public_function
+@traced
 def scalar_tensor(
-    s: float,
-    *,
-    dtype: DtypeLike = None,
-    device: DeviceLike = None,
-    requires_grad: bool = False,
+    s: float, *, dtype: DtypeLike = None, device: DeviceLike = None, requires_grad: bool = False
 ) -> Tensor:
     """Create a 0-d tensor from a number.
 

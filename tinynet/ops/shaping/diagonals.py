@@ -12,6 +12,7 @@ from tinynet.core.complex_rules import conjugate
 from tinynet.core.declaration.operation import composite, operation, sequence, view
 from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.shaping.joining import stack
@@ -230,6 +231,7 @@ def block_diag(*tensors: Tensor) -> Tensor:
 # ---- indices of triangles -----------------------------------------------------------------------
 
 
+@traced
 def _indices(name: str, find: Any, row: int, col: int, offset: int, dtype: Any) -> Tensor:
     for side, n in (("row", row), ("col", col)):
         if n < 0:

@@ -471,9 +471,9 @@ class InPlace(Forward):
         self.what, self.rules = what, rules
 
     def source(self) -> str:
-        first, *others = self.op.tensors
+        n, (first, *others) = self.n, self.op.tensors
         self.signature([])
-        self.lines += subclasses.lines(self.op, f"{self.n}_{self.what}")
+        self.lines += subclasses.lines(self.op, f"{n}_{self.what}")
         self.read_numbers()
         head, self.lines = self.lines, []
         self.body(f"""
@@ -487,8 +487,7 @@ class InPlace(Forward):
         self.body(_BUMP.format(t=first, what=self.what))
         quick = textwrap.indent("\n".join(self.lines), "    ")
         rules = "".join(f", {rule}={value}" for rule, value in self.rules.items())
-        args = f"{self.n}_op, {self.inputs}, {self.rest}, {self.what!r}{rules}"
-        slow = f"    return run_inplace({args})"
+        slow = f"    return run_inplace({n}_op, {self.inputs}, {self.rest}, {self.what!r}{rules})"
         if self.form == "operator":
             slow += f" if is_operand({others[0]}) else NotImplemented"
         once = "    while True:  # once: a break leads to the slow path"

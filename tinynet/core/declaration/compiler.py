@@ -8,6 +8,7 @@ functions share one namespace, in which kernels can be replaced (``core/trace.py
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from sys import _getframe as getframe
 from types import FunctionType
 from typing import Any
@@ -107,7 +108,7 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
 
 
 @functools.cache
-def in_place(op: Any, what: str, operator: bool = False, **rules: bool) -> FunctionType:
+def in_place(op: Any, what: str, operator: bool = False, **rules: bool) -> Callable[..., Tensor]:
     """Return the function that applies ``op`` in place; its code is compiled at the first call.
 
     Args:

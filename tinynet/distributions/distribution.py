@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from tinynet.autograd import grad
-from tinynet.core.modes import no_grad
-from tinynet.core.tensors.tensor import Size, Tensor
+from tinynet.core.modes import mode, no_grad
+from tinynet.core.tensors.tensor import Size, Tensor, wrap
+from tinynet.core.trace import run_traced
 from tinynet.distributions import constraints
 from tinynet.distributions.utils import (
     attribute,
@@ -17,6 +18,7 @@ from tinynet.distributions.utils import (
     lazy_property,
     sum_rightmost,
 )
+from tinynet.dtypes import Array
 from tinynet.ops import exp
 
 EMPTY = Size(())
@@ -92,12 +94,8 @@ class Distribution:
             if constraints.is_dependent(constraint) or _is_lazy(self, name):
                 continue
             value = getattr(self, name)
-            if not constraint.check(value)._array.all():
-                raise ValueError(
-                    f"Expected parameter {name} ({type(value).__name__} of shape "
-                    f"{tuple(value.shape)}) of distribution {self!r} to satisfy the constraint "
-                    f"{constraint!r}, but found invalid values:\n{value}"
-                )
+            what = f"parameter {name}", "of distribution {} to satisfy the constraint {}"
+            self._require(constraint, value, *what)
 
     # ---- what it is -----------------------------------------------------------------------------
 
@@ -249,12 +247,24 @@ class Distribution:
                 stacklevel=4,
             )
             return
-        if not support.check(value)._array.all():
-            raise ValueError(
-                f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) "
-                f"to be within the support ({support!r}) of the distribution {self!r}, but found "
-                f"invalid values:\n{value}"
-            )
+        what = "value argument", "to be within the support ({1}) of the distribution {0}"
+        self._require(support, value, *what)
+
+    def _require(self, rule: Any, value: Tensor, what: str, words: str) -> None:
+        """Raise ValueError if a value is not valid, also in the replays of a captured step."""
+        valid = rule.check(value)._array
+        if mode.tracer is not None:
+            begins = self._complaint(rule, value, what, words)
+            run_traced(_refuse_invalid, valid, value._array, begins)
+        elif not valid.all():
+            raise ValueError(f"{self._complaint(rule, value, what, words)}\n{value}")
+
+    def _complaint(self, rule: Any, value: Tensor, what: str, words: str) -> str:
+        shown: list[Any] = [self, rule]
+        if mode.tracer is not None and (_has_number(self) or _has_tensor(rule)):  # it shows values
+            shown = [type(self).__name__, type(rule).__name__]
+        found = f"{what} ({type(value).__name__} of shape {tuple(value.shape)})"
+        return f"Expected {found} {words.format(*shown)}, but found invalid values:"
 
     def __repr__(self) -> str:
         shown = []
@@ -263,6 +273,19 @@ class Distribution:
                 value = self.__dict__[name]
                 shown.append(f"{name}: {value if value.numel() == 1 else value.size()}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def _refuse_invalid(valid: Array, value: Array, begins: str) -> None:
+    if not valid.all():
+        raise ValueError(f"{begins}\n{wrap(value)}")
+
+
+def _has_number(thing: Any) -> bool:
+    return any(isinstance(x, Tensor) and x.numel() == 1 for x in vars(thing).values())
+
+
+def _has_tensor(thing: Any) -> bool:
+    return any(isinstance(x, Tensor) for x in vars(thing).values())
 
 
 def _is_lazy(distribution: Distribution, name: str) -> bool:

@@ -4,8 +4,7 @@ import textwrap
 
 import tinynet  # noqa: F401  (declares the operations)
 from docs.site.text import fenced
-from tinynet.core.declaration import codegen as inplace_source
-from tinynet.core.declaration.codegen import Backward, Forward
+from tinynet.core.declaration.codegen import Backward, Forward, InPlace
 from tinynet.core.declaration.operation import REGISTRY
 
 
@@ -18,9 +17,8 @@ def out_of_place() -> str:
 
 def in_place() -> str:
     """Return the source of ``a.mul_(b)``."""
-    return folded(
-        "The compiled source of mul_", inplace_source.source(REGISTRY["mul"], "mul_", False)
-    )
+    source = InPlace(REGISTRY["mul"], "mul_", False, {}).source()
+    return folded("The compiled source of mul_", source)
 
 
 def folded(title: str, code: str) -> str:

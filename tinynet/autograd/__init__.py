@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tinynet.autograd.checked import checked as checked
+from tinynet.autograd.checked import set_strict_leaf_writes as set_strict_leaf_writes
 from tinynet.autograd.gradcheck import gradcheck as gradcheck
 from tinynet.base.lazy import attach as _attach
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from tinynet.autograd.inference import inference_mode as inference_mode
     from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
     from tinynet.autograd.variable import Variable as Variable
-    from tinynet.core.graph.inplace import set_strict_leaf_writes as set_strict_leaf_writes
     from tinynet.core.modes import enable_grad as enable_grad
     from tinynet.core.modes import no_grad as no_grad
     from tinynet.core.modes import set_grad_enabled as set_grad_enabled

@@ -1,4 +1,4 @@
-"""Detection of writes that autograd cannot see."""
+"""Stricter checks of writes: of those that autograd cannot see, and of those to leaves."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate
+from tinynet.core.graph.inplace import settings
 from tinynet.core.graph.node import Edge, Guard, Node, unmodified
 from tinynet.core.graph.saved_hooks import Keeper, keeping
 from tinynet.core.messages import unseen_change_error
@@ -79,3 +80,22 @@ class Fingerprint(Guard):
 def checksum(array: Array) -> int:
     """Return a CRC-32 of the values: about 0.2 ns per byte."""
     return zlib.crc32(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+
+
+def set_strict_leaf_writes(strict: bool) -> None:
+    """Raise an error for indexed assignment to a leaf that requires grad, as PyTorch does today.
+
+    By default ``a[:] = 0`` is recorded, ``a`` is no longer a leaf, and the backward pass that
+    reaches it raises "leaf variable has been moved into the graph interior".
+
+    Args:
+        strict: True raises at the assignment, False (the default) in backward.
+
+    Raises:
+        RuntimeError: (at the assignment) a leaf that requires grad is written to and ``strict``
+            is True.
+
+    Example:
+        >>> tn.autograd.set_strict_leaf_writes(False)
+    """
+    settings.strict_leaf_writes = bool(strict)

@@ -40,6 +40,50 @@ def test_in_place_gives_what_out_of_place_gives(name, operand, recording):
         assert x.requires_grad is recording
 
 
+WRITES = {
+    "relu_": lambda x, y: (x.relu_, x.relu, ()),
+    "add_": lambda x, y: (x.add_, x.add, (y,)),
+    "clamp_": lambda x, y: (x.clamp_, x.clamp, (-0.5, 0.5)),
+    "clamp_min_": lambda x, y: (x.clamp_min_, x.clamp_min, (y,)),
+    "lerp_": lambda x, y: (x.lerp_, x.lerp, (y, 0.25)),
+    "lerp_ of tensors": lambda x, y: (x.lerp_, x.lerp, (y, y)),
+    "addcmul_": lambda x, y: (x.addcmul_, x.addcmul, (y, y)),
+    "masked_fill_": lambda x, y: (x.masked_fill_, x.masked_fill, (y > 0, 2.0)),
+    "index_add_": lambda x, y: (x.index_add_, x.index_add, (0, tn.tensor([1, 1, 0]), y)),
+    "index_copy_": lambda x, y: (x.index_copy_, x.index_copy, (0, tn.tensor([2, 0, 1]), y)),
+    "scatter_": lambda x, y: (x.scatter_, x.scatter, (0, (y > 0).long(), y)),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+@pytest.mark.parametrize("part", ["whole", "view", "transposed", "beside"])
+def test_writes_without_history_give_what_the_operation_gives(write, part):
+    numbers = tn.linspace(-2, 2, 18)
+    x = {
+        "whole": lambda: numbers[:9].reshape(3, 3).clone(),
+        "view": lambda: numbers.clone()[9:].view(3, 3),
+        "transposed": lambda: numbers.clone()[9:].view(3, 3).t(),
+        "beside": lambda: numbers.clone().view(3, 6)[:, ::2],
+    }[part]()
+    y = x._base.view(3, 6)[:, 1::2] if part == "beside" else numbers[9:].reshape(3, 3).neg()
+    before, pointer = x._version, x.data_ptr()
+    in_place, out_of_place, args = write(x, y)
+    expected = out_of_place(*args)
+    assert in_place(*args) is x
+    assert x.tolist() == expected.tolist()
+    assert x._version == before + 1 and x.data_ptr() == pointer
+
+
+def test_the_operand_may_be_the_tensor_itself():
+    for name, args in {"mul": (), "lerp": (0.25,), "clamp_max": ()}.items():
+        x = tn.tensor([[1.0, -2.0], [3.0, 4.0]])
+        expected = getattr(x, name)(x, *args).tolist()
+        assert getattr(x, f"{name}_")(x, *args).tolist() == expected
+    x = tn.tensor([1.0, 2.0, 3.0])
+    x[tn.tensor([2, 0, 1])] = x
+    assert x.tolist() == [2.0, 3.0, 1.0]
+
+
 @pytest.mark.parametrize("recording", [False, True])
 def test_whole_numbers_stay_whole(recording):
     x = tn.tensor([5, 7])

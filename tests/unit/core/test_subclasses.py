@@ -98,6 +98,9 @@ def test_a_torch_function_of_ones_own():
     Calls.names.clear()
     result = (t.exp() * 2).detach()
     assert Calls.names == ["exp", "mul", "detach"] and type(result) is Calls
+    Calls.names.clear()
+    t.mul_(2).relu_().lerp_(t, 0.5)
+    assert Calls.names == ["mul_", "relu_", "lerp_"]
 
 
 def test_the_name_is_printed():

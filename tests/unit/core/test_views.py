@@ -140,6 +140,39 @@ def test_a_tensor_that_becomes_its_own_view():
     assert x.shape == (2, 3) and x._version == 0
 
 
+def test_reshapes_that_undo_each_other_leave_nothing():
+    x = tn.arange(6.0).reshape(2, 3).clone()
+    part = x.view(6).view(2, 3)
+    sizes = set()
+    for _ in range(10):
+        x.t_().t_()
+        x.transpose_(0, 1).transpose_(0, 1)
+        x.unsqueeze_(0).squeeze_(0)
+        x.unsqueeze_(-1).squeeze_()
+        x.squeeze_().unsqueeze_(0).squeeze_()
+        x.detach().t_()
+        part.t_().t_()
+        part.unsqueeze_(1).squeeze_(1)
+        sizes.add((len(x._counter.reshaped), len(part._view.chain)))
+    assert max(sizes) <= (4, 4) and x._version == 160
+
+
+def test_views_made_between_reshapes_keep_their_gradient():
+    leaf = tn.arange(6.0).reshape(2, 3).requires_grad_()
+    x = leaf * 1
+    x.unsqueeze_(0)
+    first = x[0, 1]
+    x.squeeze_(0)
+    second = x[1]
+    x.t_().t_()
+    x.unsqueeze_(0)
+    third = x[0, 1]
+    x.mul_(3)
+    x.squeeze_(0)
+    (first + 10 * second + 100 * third).sum().backward()
+    assert leaf.grad.tolist() == [[0.0] * 3, [333.0] * 3]
+
+
 # ---- memory that overlaps ------------------------------------------------------------------------
 
 PARTLY = "some elements of the input tensor and the written-to tensor refer to a single memory"

@@ -76,7 +76,6 @@ MODULES = {
         "tinynet.autograd.gradcheck": "GradcheckError gradgradcheck",
         "tinynet.autograd.inference": "inference= inference_mode is_inference_mode_enabled",
         "tinynet.autograd.variable": "variable= Variable",
-        "tinynet.core.graph.inplace": "set_strict_leaf_writes",
         "tinynet.core.modes": "enable_grad no_grad set_grad_enabled",
     },
     "tinynet.base.invocation": {

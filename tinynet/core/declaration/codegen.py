@@ -96,73 +96,6 @@ class Backward:
         return lines
 
 
-# ---- in-place operations that need no history ----------------------------------------------------
-# Writes that are recorded or observed, mix dtypes or shapes, or might overlap take the slow path
-# (``core/graph/inplace.py``), which repeats all checks.
-
-
-def source(op: Any, what: str, operator: bool) -> str:
-    """Return the function that writes the result of a one- or two-operand ufunc to ``self``.
-
-    Args:
-        op: the operation; its kernel is a ufunc.
-        what: the name of the write in messages.
-        operator: return NotImplemented for unknown operands.
-    """
-    slow = f"run_inplace({op.name}_op, self, (other,), {{}}, {what!r})"
-    if len(op.tensors) == 1:
-        return _unary(op, what)
-    if operator:
-        slow = f"{slow} if is_operand(other) else NotImplemented"
-    return f"""\
-def compiled(self, other):
-    a = self._array
-    if a.dtype.char not in 'fd' or a.base is not None or observers or self._counter is INFERENCE:
-        return {slow}
-    if isinstance(other, Tensor):
-        b = other._array
-        if b is not a:
-            if b.base is not None or b.dtype is not a.dtype or (b.ndim and b.shape != a.shape):
-                return {slow}
-        if (self._requires_grad or other._requires_grad) and mode.grad:
-            return {slow}
-    elif type(other) is float or type(other) is int:
-        b = other
-        if self._requires_grad and mode.grad:
-            return {slow}
-    else:
-        return {slow}
-    {op.name}_ufunc(a, b, out=a)
-{_BUMP.format(what=what)}"""
-
-
-def _unary(op: Any, what: str) -> str:
-    slow = f"run_inplace({op.name}_op, self, (), {{}}, {what!r})"
-    return f"""\
-def compiled(self):
-    a = self._array
-    if a.dtype.kind != 'f' or a.base is not None or observers or self._counter is INFERENCE:
-        return {slow}
-    if self._requires_grad and mode.grad:
-        return {slow}
-    {op.name}_ufunc(a, out=a)
-{_BUMP.format(what=what)}"""
-
-
-_BUMP = """\
-    v = self._counter
-    if v is None:
-        v = self._counter = new(Version)
-        v.n = 0
-    f = getframe(1)
-    c = f.f_code
-    try: o = OUTSIDE[c.co_filename]
-    except KeyError: o = is_outside(c.co_filename)
-    v.bump((c, f.f_lasti) if o else outward(f), {what!r})
-    return self
-"""
-
-
 # ---- operations ----------------------------------------------------------------------------------
 
 
@@ -186,21 +119,13 @@ class Forward:
 
     def source(self) -> str:
         op, n, inputs, rest = self.op, self.n, self.inputs, self.rest
-        names = [*op.tensors, *op.attributes]
-        split = len(names) - op.keyword_only
-        keyword = [*names[split:], *(["out"] if op.takes_out else [])]
-        taken = [*names[:split], *(["*"] if keyword else []), *keyword]
-        self.emit(f"def compiled({', '.join(taken)}):")
+        self.signature(["out"] if op.takes_out else [])
         if op.takes_out:
             self.body(f"""
                 if out is not None:
                     return written({n}_op.function, {inputs}, {rest}, out, {n}_op.out_rules)""")
-        self.lines += subclasses.lines(op, self.form) + casting.lines(op, rest)
-        for a, kind in op.declared.__annotations__.items():
-            if a in op.attributes and kind in ("float", "float | None"):
-                given = "" if kind == "float" else f"{a} is not None and "
-                read = f"{a} = number_of({a}, {n!r}, {a!r})"
-                self.body(f"if {given}{a}.__class__ not in NUMBERS: {read}")
+        self.lines += subclasses.lines(op, f"{n}_op.{self.form}") + casting.lines(op, rest)
+        self.read_numbers()
         {"pointwise": self.pointwise, "sequence": self.sequence}.get(op.kind, self.plain)()
         self.kernel()
         self.results()
@@ -216,6 +141,21 @@ class Forward:
         self.lines += textwrap.indent(textwrap.dedent(text).strip("\n"), "    ").splitlines()
 
     # ---- arguments to arrays ----------------------------------------------------------------
+
+    def signature(self, more: list[str]) -> None:
+        names = [*self.op.tensors, *self.op.attributes]
+        split = len(names) - self.op.keyword_only
+        keyword = [*names[split:], *more]
+        taken = [*names[:split], *(["*"] if keyword else []), *keyword]
+        self.emit(f"def compiled({', '.join(taken)}):")
+
+    def read_numbers(self) -> None:
+        """Convert attributes declared as numbers that are of another type, such as numpy's."""
+        for a, kind in self.op.declared.__annotations__.items():
+            if a in self.op.attributes and kind in ("float", "float | None"):
+                given = "" if kind == "float" else f"{a} is not None and "
+                read = f"{a} = number_of({a}, {self.n!r}, {a!r})"
+                self.body(f"if {given}{a}.__class__ not in NUMBERS: {read}")
 
     def plain(self) -> None:
         for i, t in enumerate(self.op.tensors):
@@ -282,12 +222,15 @@ class Forward:
 
     # ---- kernel -----------------------------------------------------------------------------
 
+    def arguments(self, tensors: list[str]) -> str:
+        """Return the arguments of a call: expressions for the tensors, and the attributes."""
+        split = len(self.op.attributes) - self.op.keyword_only
+        keyword = [f"{k}={k}" for k in self.op.attributes[split:]]
+        return ", ".join([*tensors, *self.op.attributes[:split], *keyword])
+
     def kernel(self) -> None:
         op, n = self.op, self.n
         arrays = [f"a{i}" for i in range(len(op.tensors))]
-        positional = op.attributes[: len(op.attributes) - op.keyword_only]
-        keyword = op.attributes[len(op.attributes) - op.keyword_only :]
-        args = ", ".join([*arrays, *positional, *(f"{k}={k}" for k in keyword)])
         if op.ints == "float":
             lines = ["if a0.dtype.kind not in 'fVc':", "    kind = floating_kind(a0)"]
             for a in arrays:
@@ -295,21 +238,20 @@ class Forward:
             self.body("\n".join(lines))
         self.body(f"""
             try:
-                r = {n}_kernel({args})
+                r = {n}_kernel({self.arguments(arrays)})
             except (ValueError, TypeError, MemoryError) as error:
                 raise explain({n}_op, error, ({", ".join(arrays)},)) from None""")
 
     # ---- arrays to tensors ------------------------------------------------------------------
 
-    def make(self, array: str, target: str, requires: str = "False", indent: int = 0) -> None:
-        text = f"""
+    def make(self, array: str, target: str, requires: str = "False") -> None:
+        self.body(f"""
             {target} = new(Tensor)
             {target}._array = {array}
             {target}._counter = {target}._edge = {target}._grad = None
             {target}._view = {target}._hooks = None
             {target}._requires_grad = {requires}
-            if inferring and mode.inference: {target}._counter = INFERENCE"""
-        self.body(textwrap.indent(textwrap.dedent(text), "    " * indent))
+            if inferring and mode.inference: {target}._counter = INFERENCE""")
 
     def results(self) -> None:
         op = self.op
@@ -508,3 +450,97 @@ class Forward:
                 f"    {slot}_at = 0",
             ]
         return [f"{slot} = {array}", *version]
+
+
+# ---- in-place operations that need no history ----------------------------------------------------
+
+
+class InPlace(Forward):
+    """Generates the function that writes the result of an operation over its first input.
+
+    Writes that are recorded or observed, mix dtypes or might overlap take the slow path
+    (``core/graph/inplace.py``), which repeats all checks.
+
+    Args:
+        what: the name of the write in messages.
+        rules: the last arguments of ``run_inplace``.
+    """
+
+    def __init__(self, op: Any, what: str, operator: bool, rules: dict[str, bool]):
+        super().__init__(op, operator)
+        self.what, self.rules = what, rules
+
+    def source(self) -> str:
+        n, (first, *others) = self.n, self.op.tensors
+        self.signature([])
+        self.lines += subclasses.lines(self.op, f"{n}_{self.what}")
+        self.read_numbers()
+        head, self.lines = self.lines, []
+        self.body(f"""
+            a0 = {first}._array
+            if observers or a0.__class__ is not ndarray or {first}._counter is INFERENCE: break
+            if {first}._requires_grad and mode.grad and requires_grad({first}): break
+            if {"constant" not in self.rules} and a0.base is not None and 0 in a0.strides: break""")
+        for i, t in enumerate(others, 1):
+            self.operand(f"a{i}", t)
+        self.write(self.arguments([f"a{i}" for i in range(len(self.op.tensors))]))
+        self.body(_BUMP.format(t=first, what=self.what))
+        quick = textwrap.indent("\n".join(self.lines), "    ")
+        rules = "".join(f", {rule}={value}" for rule, value in self.rules.items())
+        slow = f"    return run_inplace({n}_op, {self.inputs}, {self.rest}, {self.what!r}{rules})"
+        if self.form == "operator":
+            slow += f" if is_operand({others[0]}) else NotImplemented"
+        once = "    while True:  # once: a break leads to the slow path"
+        return "\n".join([*head, once, quick, slow]) + "\n"
+
+    def operand(self, a: str, t: str) -> None:
+        op = self.op
+        promoted = op.kind == "pointwise" and t not in op.exempt
+        other = f" or {a}.dtype is not a0.dtype" if promoted else ""
+        number = self.second_may_be_number() and f"a0.dtype.char in {op.written_dtypes or 'fd'!r}"
+        same = "is a0 or" if op.into or "apart" in self.rules else "is not a0 and"
+        viewed = f"a0.base is not None or {a}.base is not None"
+        self.body(f"""
+            if isinstance({t}, Tensor):
+                {a} = {t}._array
+                if {a}.__class__ is not ndarray{other}: break
+                if {a} {same} ({viewed}) and may_share_memory(a0, {a}): break
+                if {t}._requires_grad and mode.grad and requires_grad({t}): break
+            elif {bool(op.numbers) and number} and ({t}.__class__ is float or {t}.__class__ is int):
+                {a} = {t}
+            else:
+                break""")
+
+    def write(self, args: str) -> None:
+        """Write with the operation's own means, or copy what its kernel returns."""
+        op, n = self.op, self.n
+        if op.assigns is not None:
+            self.body(f"r = {n}_op.assigns({args})\nif r is None: break\na0[...] = r")
+        elif op.into is not None:
+            self.body(f"""
+                if a0.dtype.itemsize == 2 or not a0.flags.c_contiguous or Recorded.batched: break
+                {n}_op.into({args})""")
+        elif op.written_dtypes:
+            self.body(f"""
+                if a0.dtype.char not in {op.written_dtypes!r}: break
+                try: {n}_ufunc({args}, out=a0)
+                except (ValueError, TypeError, OverflowError): break""")
+        else:
+            self.body(f"""
+                try: r = {n}_kernel({args})
+                except (ValueError, TypeError, MemoryError): break
+                if r.shape != a0.shape or r.dtype is not a0.dtype: break
+                a0[...] = r""")
+
+
+_BUMP = """\
+v = {t}._counter
+if v is None:
+    v = {t}._counter = new(Version)
+    v.n = 0
+f = getframe(1)
+c = f.f_code
+try: o = OUTSIDE[c.co_filename]
+except KeyError: o = is_outside(c.co_filename)
+v.bump((c, f.f_lasti) if o else outward(f), {what!r})
+return {t}"""

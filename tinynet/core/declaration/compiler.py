@@ -7,6 +7,8 @@ functions share one namespace, in which kernels can be replaced (``core/trace.py
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from sys import _getframe as getframe
 from types import FunctionType
 from typing import Any
@@ -17,13 +19,12 @@ from tinynet import dtypes
 from tinynet.core import arrays, complex_rules, layouts, seams
 from tinynet.core.callsite import COMPILED, OUTSIDE, execute, is_outside, outward
 from tinynet.core.declaration import casting, codegen
-from tinynet.core.declaration.codegen import Backward, Forward, saved_arrays, saved_constants
 from tinynet.core.declaration.out_argument import written
 from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.graph.node import Freed, Node, already_freed, count_nodes, restore
 from tinynet.core.graph.recorded_backward import backward_recorded, unpack
 from tinynet.core.graph.saved_hooks import SavedTensor
-from tinynet.core.graph.views import MULTIPLE, edge_of, make_view, view_edge
+from tinynet.core.graph.views import MULTIPLE, edge_of, make_view, requires_grad, view_edge
 from tinynet.core.modes import inference, mode
 from tinynet.core.numpy_errors import explain
 from tinynet.core.tensors import subclasses
@@ -53,6 +54,9 @@ NAMESPACE.update(
     getframe=getframe,
     outward=outward,
     view_edge=view_edge,
+    requires_grad=requires_grad,
+    may_share_memory=np.may_share_memory,
+    Recorded=seams.Recorded,
     edge_of=edge_of,
     make_view=make_view,
     counter_of=counter_of,
@@ -89,9 +93,8 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
     """
     NAMESPACE[f"{op.name}_op"] = op
     observable.add(f"{op.name}_kernel", op)
-    name = op.name + OPERATOR if operator else op.name
-    code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
-    function = FunctionType(code, NAMESPACE, op.name)
+    function = FunctionType(_stub.__code__, NAMESPACE, op.name)
+    _forget(function, op.name + OPERATOR if operator else op.name)
     function.__defaults__ = declared.__defaults__
     out = {"out": None} if op.takes_out else {}
     function.__kwdefaults__ = {**(declared.__kwdefaults__ or {}), **out}
@@ -104,23 +107,28 @@ def lazy(op: Any, declared: FunctionType, operator: bool = False) -> FunctionTyp
     return function
 
 
-def lazy_inplace(op: Any, what: str, operator: bool) -> FunctionType:
-    """Return the function that applies ``op`` in place; compiled at the first call.
+@functools.cache
+def in_place(op: Any, what: str, operator: bool = False, **rules: bool) -> Callable[..., Tensor]:
+    """Return the function that applies ``op`` in place; its code is compiled at the first call.
 
     Args:
-        op: the operation; its kernel is a ufunc of one or two operands.
+        op: the operation.
         what: name of the function, as messages show it.
         operator: see ``lazy``.
+        rules: the last arguments of ``run_inplace``.
     """
     NAMESPACE[f"{op.name}_ufunc"] = op.ufunc
-    name = f"{op.name} {what}"
-    code = _stub.__code__.replace(co_name=name, co_filename=COMPILED)
-    function = FunctionType(code, NAMESPACE, what)
-    _inplace[name] = (function, op, what, operator)
+    name = f"{op.name}_{what}"
+    function = NAMESPACE[name] = FunctionType(_stub.__code__, NAMESPACE, what)
+    _forget(function, name)
+    function.__defaults__ = op.declared.__defaults__
+    function.__kwdefaults__ = op.declared.__kwdefaults__
+    function.__qualname__ = what
+    _inplace[name] = function, (op, what, operator, rules)
     return function
 
 
-_inplace: dict[str, tuple[FunctionType, Any, str, bool]] = {}
+_inplace: dict[str, tuple[FunctionType, tuple[Any, ...]]] = {}
 
 
 def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]  # runs with NAMESPACE as its globals
@@ -130,8 +138,8 @@ def _stub(*args, **kwargs):  # type: ignore[no-untyped-def]  # runs with NAMESPA
 def first_call(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Compile an operation and run it."""
     if name in _inplace:
-        function, op, what, operator = _inplace[name]
-        function.__code__ = _execute(name, codegen.source(op, what, operator)).__code__
+        function, form = _inplace[name]
+        function.__code__ = _execute(name, codegen.InPlace(*form).source()).__code__
         call_input(function)
         return function(*args, **kwargs)
     op = NAMESPACE[f"{name.removesuffix(OPERATOR)}_op"]
@@ -149,13 +157,13 @@ def compile_operation(op: Any, operator: bool) -> None:
         node = _node_class(op, op.node_name)
         formulas = _formulas(op).items()
         observable.add_functions({k: low_precision.formula_of(op, f) for k, f in formulas})
-        source = Backward(op).source()
+        source = codegen.Backward(op).source()
         node.backward = _execute(f"{op.name} backward", source)  # type: ignore[method-assign]  # compiled
         if op.number_node is not None:
             node.by_number = _node_class(op, op.number_node)
             node.by_number.backward = node.backward  # type: ignore[method-assign]  # compiled
         NAMESPACE[f"{op.name}_node"] = node  # last: other threads check for it
-    source = Forward(op, operator).source()
+    source = codegen.Forward(op, operator).source()
     if operator:
         op.operator.__code__ = _execute(op.name + OPERATOR, source).__code__
     else:
@@ -197,6 +205,8 @@ def _look_for_subclasses() -> None:
         _forget(op.function, op.name)
         if hasattr(op, "operator"):
             _forget(op.operator, op.name + OPERATOR)
+    for name, (function, _) in _inplace.items():
+        _forget(function, name)
 
 
 seams.subclassed.append(_look_for_subclasses)
@@ -221,7 +231,7 @@ def _execute(title: str, source: str) -> Any:
 
 
 def _node_class(op: Any, title: str) -> type[Node]:
-    arrays, constants = saved_arrays(op), saved_constants(op)
+    arrays, constants = codegen.saved_arrays(op), codegen.saved_constants(op)
     slots = [f"saved_{n}{end}" for n in arrays for end in ("", "_version", "_at")]
     slots += [f"saved_{n}" for n in constants]
     names = {n: n.replace("_shape", "_sym_sizes") for n in (*arrays, *constants)}

@@ -22,7 +22,6 @@ from tinynet.core.declaration import compiler
 from tinynet.core.declaration.composite import COMPOSITES as COMPOSITES
 from tinynet.core.declaration.composite import composite as composite
 from tinynet.core.declaration.out_argument import ANY, OutRules
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.graph.recorded_backward import parameters
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, Tensor, method, wrap
 from tinynet.core.tensors.version import NUMBER
@@ -138,7 +137,9 @@ class Operation:
             self.operator = compiler.lazy(self, self.declared, operator=True)
             self._operators(operator)
         if inplace:
-            self.inplace()
+            in_place = compiler.in_place(self, f"{self.name}_")
+            in_place.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
+            self._method(in_place)
         simple = inplace is True and self.kind == "pointwise" and len(self.tensors) == 1
         if simple or inplace == "function":
             FUNCTIONS[f"{self.name}_"] = METHODS[f"{self.name}_"]
@@ -205,10 +206,11 @@ class Operation:
         return re.sub(r"(?<=[^\d_])([A-Z])", r"_\1", forward).lower()
 
     @property
-    def has_direct_writes(self) -> bool:
-        """True if numpy can write the kernel's result to the first input."""
-        plain = self.ufunc is not None and not self.attributes
-        return plain and len(self.tensors) <= 2 and bool(self.numbers)
+    def written_dtypes(self) -> str:
+        """The characters of the dtypes in which numpy can write the result to the first input."""
+        whole = "l" if self.ufunc in (np.add, np.subtract, np.multiply) else ""
+        plain = self.ufunc is not None and not self.attributes and len(self.tensors) <= 2
+        return f"fd{whole}" if plain and self.numbers else ""
 
     @property
     def saves_first(self) -> bool:
@@ -219,25 +221,9 @@ class Operation:
 
     # ---- public forms -----------------------------------------------------------------------
 
-    def inplace(self, name: str | None = None) -> Operation:
-        """Add the in-place variant: method and function ``name_``."""
-        op = self
-        name = name or f"{self.name}_"
-
-        def run(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-            return run_inplace(op, self, args, kwargs)
-
-        if self.has_direct_writes:
-            run = compiler.lazy_inplace(self, name, operator=False)
-        compiler.call_input(run)
-        run.__name__ = run.__qualname__ = name
-        run.__doc__ = f"Write the result of ``{self.name}`` to this tensor and return it."
-        self._method(run, name)
-        return self
-
     def _operators(self, operator: str) -> None:
         """Bind Python's operator, its reflected form and its in-place form."""
-        forward, op = self.operator, self
+        forward = self.operator
         method(forward, f"__{operator}__")
         if operator not in _REFLECTED:
             return
@@ -245,18 +231,11 @@ class Operation:
         def reflected(self: Tensor, other: Any) -> Any:
             return forward(other, self)
 
-        def augmented(self: Tensor, other: Any) -> Any:
-            if not _is_operand(other):
-                return NotImplemented
-            return run_inplace(op, self, (other,), {}, what=f"__i{operator}__")
-
-        if self.has_direct_writes:
-            augmented = compiler.lazy_inplace(self, f"__i{operator}__", operator=True)
         swapped = forward if operator in _COMMUTATIVE else reflected
         self._method(swapped, f"__r{operator}__")
-        self._method(augmented, f"__i{operator}__")
+        self._method(compiler.in_place(self, f"__i{operator}__", operator=True))
 
-    def _method(self, function: Any, name: str) -> None:
+    def _method(self, function: Any, name: str | None = None) -> None:
         """Add a form of the operation as a Tensor method with the declared signature."""
         function.__wrapped__ = self.declared
         method(function, name)

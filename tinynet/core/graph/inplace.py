@@ -38,25 +38,6 @@ class _Settings:
 settings = _Settings()
 
 
-def set_strict_leaf_writes(strict: bool) -> None:
-    """Raise an error for indexed assignment to a leaf that requires grad, as PyTorch does today.
-
-    By default ``a[:] = 0`` is recorded, ``a`` is no longer a leaf, and the backward pass that
-    reaches it raises "leaf variable has been moved into the graph interior".
-
-    Args:
-        strict: True raises at the assignment, False (the default) in backward.
-
-    Raises:
-        RuntimeError: (at the assignment) a leaf that requires grad is written to and ``strict``
-            is True.
-
-    Example:
-        >>> tn.autograd.set_strict_leaf_writes(False)
-    """
-    settings.strict_leaf_writes = bool(strict)
-
-
 def wrote(t: Tensor, what: str, producer: str | None = None, sources: Sequence[Array] = ()) -> None:
     """Law 2: count one write to the memory of ``t``, after it happened.
 
@@ -147,9 +128,8 @@ class Overwritten(Node):
     backward_recorded = backward
 
 
-def overwritten(op: Any, inputs: tuple[Any, ...]) -> Node:
+def overwritten(op: Any, tensors: Sequence[Tensor]) -> Node:
     """Return the node of an in-place operation without derivative, named after the operation."""
-    tensors = [x for x in inputs if isinstance(x, Tensor)]
     name = f"{op.node_name[:-1]}{len(tensors) - 1}"
     node: Node = type(name, (Overwritten,), {"__slots__": ()})()
     node.sequence = count_nodes()
@@ -192,10 +172,9 @@ def moved(counter: Version) -> RuntimeError:
 
 def run_inplace(
     op: Any,
-    t: Tensor,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    what: str = "",
+    inputs: tuple[Any, ...],
+    attributes: dict[str, Any],
+    what: str,
     permitted: bool = False,
     constant: bool = False,
     apart: bool = False,
@@ -203,38 +182,39 @@ def run_inplace(
     """Apply an operation in place: check, compute, write, bump, rebase. All checks come first.
 
     Args:
-        op: the operation; its first input is ``t``.
-        t: the tensor to write to.
-        args, kwargs: the other arguments.
-        what: the name of the write in messages; by default the operation's in-place name.
+        op: the operation.
+        inputs: its inputs, first the tensor to write to.
+        attributes: the arguments that are not inputs.
+        what: the name of the write in messages.
         permitted: the caller has applied law 3 already.
         constant: all elements get the same value, so they may share memory.
         apart: whether to refuse arguments that are the tensor itself.
     """
+    t, *args = inputs
     refuse_inference(t._counter)
-    recorded = mode.grad and dtypes.is_inexact(t._array.dtype) and _any_requires_grad(t, args)
+    tensors = [x for x in inputs if isinstance(x, Tensor)]
+    recorded = mode.grad and dtypes.is_inexact(t._array.dtype) and any(map(requires_grad, tensors))
     if recorded and not permitted:
         permit(t)
     if not constant:
         refuse_overlap(t._array)
         refuse_partial_overlap(t, args, apart)
-    if not recorded and not kwargs and _write_directly(op, t._array, args):
-        operands = [a._array for a in args if isinstance(a, Tensor)]
-        wrote(t, what or f"{op.name}_", None, operands)
+    if not recorded and _write_directly(op, t._array, args, attributes):
+        wrote(t, what, None, [x._array for x in tensors[1:]])
         return t
     source = t
     if recorded and op.saves_first:  # else the write would invalidate the saved input
         source = wrap(arrays.copied(t._array))
         source._edge = edge_of(t)
         source._requires_grad = source._edge is not None
-    result = op.function(source, *args, **kwargs)
+    result = op.function(source, *args, **attributes)
     if op.fitted is not None and result._array.shape != t._array.shape:
         t._array = op.fitted(t._array, result._array.shape)
     write(t, result._array)
     node: Node | None = None if result._edge is None else result._edge[0]
     if recorded and op.formulas is None:
-        node = overwritten(op, (t, *args))
-    wrote(t, what or f"{op.name}_", None if node is None else node.name(), [result._array])
+        node = overwritten(op, tensors)
+    wrote(t, what, None if node is None else node.name(), [result._array])
     if node is not None:
         _describe(node, t)
         rebase(t, node)
@@ -250,37 +230,28 @@ def _describe(node: Any, t: Tensor) -> None:
         node.saved_result_version, node.saved_result_at = counter, counter.n
 
 
-def _any_requires_grad(t: Tensor, args: tuple[Any, ...]) -> bool:
-    if t._requires_grad and requires_grad(t):
-        return True
-    for a in args:
-        if isinstance(a, Tensor) and a._requires_grad and requires_grad(a):
-            return True
-    return False
-
-
-def _write_directly(op: Any, array: Array, args: tuple[Any, ...]) -> bool:
+def _write_directly(op: Any, array: Array, args: list[Any], attributes: Any) -> bool:
     """Compute into ``array`` without a temporary; return False if that is not possible."""
     operands = [a._array if isinstance(a, Tensor) else a for a in args]
     if op.assigns is not None:
-        values = op.assigns(array, *operands) if type(array) is np.ndarray else None
+        plain = type(array) is np.ndarray
+        values = op.assigns(array, *operands, *attributes.values()) if plain else None
         return values is not None and arrays.assign(array, values) is None
     if op.into is not None:
         if array.dtype.itemsize == 2 or not array.flags.c_contiguous or Recorded.batched:
             return False  # kernels compute 2-byte dtypes in float32
         shared = [isinstance(x, np.ndarray) and np.may_share_memory(x, array) for x in operands]
         apart = [arrays.copied(x) if s else x for x, s in zip(operands, shared, strict=True)]
-        run_traced(op.into, array, *apart, writes=True)
+        run_traced(op.into, array, *apart, *attributes.values(), writes=True)
         return True
-    whole = array.dtype == np.int64 and op.ufunc in (np.add, np.subtract, np.multiply)
-    numbers = {int} if whole else {int, float}
-    if op.ufunc is None or 0 in array.strides or not (whole or array.dtype.kind == "f"):
+    if array.dtype.char not in op.written_dtypes or 0 in array.strides:
         return False
+    numbers = {int} if array.dtype.char == "l" else {int, float}
     for x in operands:
         if isinstance(x, np.ndarray):
             if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):
                 return False
-        elif type(x) not in numbers or abs(x) >= 2**63 or array.dtype.char == "e":
+        elif type(x) not in numbers or abs(x) >= 2**63:
             return False
     arrays.update(array, op.ufunc, *operands)
     return True
@@ -301,17 +272,23 @@ def run_inplace_view(op: Any, t: Tensor, args: tuple[Any, ...], what: str, undo:
     if mode.grad and requires_grad(t):
         permit(t)
     counter = counter_of(t)
+    reshaped = getattr(counter, "reshaped", [])
+    last = reshaped[-1] if reshaped and not reshaped[-1][-1] else None  # no view was made since
     made = op.function(t, *args)
     node = made._edge[0] if made._edge is not None else None
     if t._view is not None:
         old: View = t._view
-        view = View(old.base, (*old.chain, (op, args)), -1, old.origin, old.site)
-        view.since, view.leaf = old.since, old.leaf
-        t._view = view
-    else:
-        if not hasattr(counter, "reshaped"):
-            counter.reshaped = []
-        counter.reshaped.append((weakref.ref(t), *undo))
+        undoes = len(old.chain) > 1 and old.chain[-1] == undo
+        chain = old.chain[:-1] if undoes else (*old.chain, (op, args))
+        t._view = View(old.base, chain, -1, old.origin, old.site)
+        t._view.since, t._view.leaf = old.since, old.leaf
+    elif last is not None and last[0]() is t and last[2] == made._array.__array_interface__:
+        reshaped.pop()  # undone
+    elif made._array.__array_interface__ != (before := t._array.__array_interface__):
+        if last is not None and last[0]() is None:
+            reshaped.pop()
+        reshaped.append([weakref.ref(t), undo, before, False])
+        counter.reshaped = reshaped
     t._array = made._array
     if node is not None:
         t._edge = made._edge

@@ -61,8 +61,8 @@ class View:
     def steps(self) -> Chain:
         """Return the view operations from the base in its current shape to the view."""
         reshaped: list[Any] = getattr(self.base._counter, "reshaped", [])
-        undone = [undo for base, *undo in reshaped[self.since :] if base() is self.base]
-        return (*((op, args) for op, args in reversed(undone)), *self.chain)
+        undone = [undo for base, undo, *_ in reshaped[self.since :] if base() is self.base]
+        return (*reversed(undone), *self.chain)
 
 
 def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool) -> View:
@@ -74,8 +74,9 @@ def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool) -> View:
     origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
     if outer is None:
         view = View(source, steps, counter.n, origin)
-        if counter.n and hasattr(counter, "reshaped"):
+        if counter.n and hasattr(counter, "reshaped") and counter.reshaped:
             view.since = len(counter.reshaped)
+            counter.reshaped[-1][-1] = True
     else:
         view = View(outer.base, outer.chain + steps, counter.n, origin or outer.origin, outer.site)
         view.since = outer.since

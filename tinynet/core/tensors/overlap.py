@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 
 
-def refuse_partial_overlap(t: Tensor, inputs: tuple[Any, ...], apart: bool = False) -> None:
+def refuse_partial_overlap(t: Tensor, inputs: Sequence[Any], apart: bool = False) -> None:
     """Raise if an input partially overlaps the memory of ``t``.
 
     Args:

@@ -111,12 +111,12 @@ def handled(func: Any, kinds: Iterable[type], args: Any, kwargs: dict[str, Any])
     raise TypeError(f"{missing} __torch_function__: {types}")
 
 
-def lines(op: Any, form: str) -> list[str]:
+def lines(op: Any, function: str) -> list[str]:
     """Return the lines of a compiled operation that check for subclasses, if there are any.
 
     Args:
         op: the operation.
-        form: the attribute of ``op`` that holds the compiled function.
+        function: the source text of the compiled function.
     """
     if not SUBCLASSES:
         return []
@@ -126,7 +126,7 @@ def lines(op: Any, form: str) -> list[str]:
     else:
         found = " or ".join(f"{t}.__class__ in SUBCLASSES" for t in op.tensors)
     rest = "{" + ", ".join(f"{a!r}: {a}" for a in op.attributes) + "}"
-    call = f"dispatched({op.name}_op.{form}, ({', '.join(op.tensors)},), {rest})"
+    call = f"dispatched({function}, ({', '.join(op.tensors)},), {rest})"
     return [f"    if ({found}) and not mode.plain:", f"        return {call}"]
 
 

@@ -56,7 +56,7 @@ class Version:
     __slots__ = ("n", "replaced", "reshaped", "writes")
     n: float
     replaced: list[tuple[weakref.ref[Array], Array]]  # unset until an array is replaced
-    reshaped: list[Any]  # unset until a base is reshaped in place, see views.View.steps
+    reshaped: list[Any]  # (base, step back, layout before, whether there are newer views)
     writes: list[tuple[Any, ...]]  # fields of Change; unset until the first write
 
     def bump(self, site: Site | None, what: str, producer: str | None = None) -> None:

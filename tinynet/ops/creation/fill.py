@@ -8,8 +8,8 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.core import seams
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.pointwise.where import zeros_for
@@ -64,12 +64,12 @@ def fill_(self: Tensor, value: Tensor | float) -> Tensor:
             )
         if value._array.dtype.kind == "c" and self._array.dtype.kind not in "cb":
             value = value.to(self.dtype)  # which warns
-        return run_inplace(filled_with, self, (value,), {}, what="fill_", constant=True)
+        return in_place(filled_with, "fill_", constant=True)(self, value)
     if not isinstance(value, (int, float, complex, np.generic)):
         raise TypeError(
             f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}"
         )
-    return run_inplace(filled, self, (value,), {}, what="fill_", constant=True)
+    return in_place(filled, "fill_", constant=True)(self, value)
 
 
 @operation(public=True, node="FillBackward0", complex=True, order="iterated")
@@ -108,7 +108,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
         raise RuntimeError("dimensions must larger than 1")
     if self._array.ndim > 2 and len(set(self._array.shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
-    return run_inplace(diagonal_filled, self, (fill_value, wrap), {}, what="fill_diagonal_")
+    return in_place(diagonal_filled, "fill_diagonal_")(self, fill_value, wrap)
 
 
 @operation(node="FillBackward2", complex=True)
@@ -133,4 +133,4 @@ def zero_(self: Tensor) -> Tensor:
         >>> tn.ones(2).zero_()
         tensor([0., 0.])
     """
-    return run_inplace(zeroed, self, (), {}, what="zero_", constant=True)
+    return in_place(zeroed, "zero_", constant=True)(self)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import c_name
@@ -34,11 +34,6 @@ exponential_values = values_op("exponential_values", "ExponentialBackward0")
 cauchy_values = values_op("cauchy_values", "CauchyBackward0")
 log_normal_values = values_op("log_normal_values", "LogNormalBackward0")
 geometric_values = values_op("geometric_values", "GeometricBackward0")
-
-
-def _fill(op: Any, t: Tensor, values: Any, what: str) -> Tensor:
-    return run_inplace(op, t, (values,), {}, what=what)
-
 
 # ---- on an interval -----------------------------------------------------------------------------
 
@@ -72,7 +67,7 @@ def uniform_(
         )
     refuse_integers(self._array.dtype, "check_uniform_bounds")
     drawn = drawn_uniform(generator, "uniform_", self._array.shape, self._array.dtype)
-    return _fill(uniform_values, self, scaled(drawn, from_, to - from_), "uniform_")
+    return in_place(uniform_values, "uniform_")(self, scaled(drawn, from_, to - from_))
 
 
 _EXACT = {2: 2**11, 4: 2**24, 8: 2**53}  # by itemsize: floats represent every integer up to here
@@ -119,7 +114,7 @@ def random_(
     low, high = _range(self._array.dtype, low, high)
     wide = np.uint64 if high > 2**63 - 1 else np.int64
     drawn = draw(generator, "random_", "integers", low, high, self._array.shape, wide)
-    return _fill(random_values, self, drawn, "random_")
+    return in_place(random_values, "random_")(self, drawn)
 
 
 # ---- discrete -----------------------------------------------------------------------------------
@@ -137,7 +132,7 @@ def bernoulli_(
     else:
         chance = probability(p)
     drawn = drawn_below(generator, "bernoulli_", self._array.shape, self._array.dtype, chance)
-    return _fill(bernoulli_values, self, drawn, "bernoulli_")
+    return in_place(bernoulli_values, "bernoulli_")(self, drawn)
 
 
 @composite
@@ -156,7 +151,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
     drawn = draw(generator, "geometric_", "geometric", p, self._array.shape)
-    return _fill(geometric_values, self, drawn, "geometric_")
+    return in_place(geometric_values, "geometric_")(self, drawn)
 
 
 # ---- on the real line ---------------------------------------------------------------------------
@@ -182,7 +177,7 @@ def normal_(
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     refuse_integers(self._array.dtype, "normal_kernel_cpu")
     drawn = normal_parts(generator, "normal_", self._array.dtype, self._array.shape)
-    return _fill(normal_values, self, scaled(drawn, mean, std), "normal_")
+    return in_place(normal_values, "normal_")(self, scaled(drawn, mean, std))
 
 
 @composite
@@ -205,7 +200,7 @@ def log_normal_(
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
     refuse_integers(self._array.dtype, "log_normal_cpu")
     drawn = draw(generator, "log_normal_", "lognormal", mean, std, self._array.shape)
-    return _fill(log_normal_values, self, drawn, "log_normal_")
+    return in_place(log_normal_values, "log_normal_")(self, drawn)
 
 
 def _refuse_discrete(t: Tensor, name: str, shown: str) -> None:
@@ -233,7 +228,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
     drawn = draw(generator, "exponential_", "exponential", 1 / lambd, self._array.shape)
-    return _fill(exponential_values, self, drawn, "exponential_")
+    return in_place(exponential_values, "exponential_")(self, drawn)
 
 
 @composite
@@ -260,4 +255,4 @@ def cauchy_(
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
     drawn = draw(generator, "cauchy_", "standard_cauchy", self._array.shape)
-    return _fill(cauchy_values, self, scaled(drawn, median, sigma), "cauchy_")
+    return in_place(cauchy_values, "cauchy_")(self, scaled(drawn, median, sigma))

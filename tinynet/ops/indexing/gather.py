@@ -9,8 +9,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
@@ -79,7 +79,8 @@ def number_as(value: Any, kind: np.dtype[Any]) -> Any:
     """Convert a number, or an array without dimensions, to a dtype; integer dtypes truncate it."""
     if isinstance(value, np.ndarray) and value.ndim:
         return value.astype(kind)
-    return np.asarray(dtypes.representable(value, kind)).astype(kind)
+    value = dtypes.representable(value, kind)
+    return kind.type(value) if kind.char in "fd" else np.asarray(value).astype(kind)
 
 
 # ---- gather and scatter -------------------------------------------------------------------------
@@ -337,7 +338,7 @@ def scatter_(
     """Write elements at ``index`` along a dimension, and return the tensor."""
     op, source = _meant("scatter_", self, index, src, value, reduce)
     args = (index, dim, source) if op is scatter_number else (index, source, dim)
-    return run_inplace(op, self, args, {}, what="scatter_", apart=True)
+    return in_place(op, "scatter_", apart=True)(self, *args)
 
 
 @composite(out=EXPECTED)
@@ -356,4 +357,4 @@ def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 def scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """Add elements of ``src`` at ``index`` along a dimension, and return the tensor."""
     refuse_others("scatter_add_", self=self, index=index, src=src)
-    return run_inplace(scatter_sum, self, (index, src, dim), {}, what="scatter_add_", apart=True)
+    return in_place(scatter_sum, "scatter_add_", apart=True)(self, index, src, dim)

@@ -10,8 +10,9 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import arrays, layouts
 from tinynet.core.callsite import here
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.graph.inplace import permit, rebase_part, refuse_batch, run_inplace, wrote
+from tinynet.core.graph.inplace import permit, rebase_part, refuse_batch, wrote
 from tinynet.core.graph.node import Node
 from tinynet.core.graph.views import Chain, make_view, requires_grad
 from tinynet.core.modes import mode
@@ -256,9 +257,7 @@ def _set_indices(
         ones = next((d for d, n in enumerate(shape) if n != 1), len(shape))
         value = views.reshape(value, shape[ones:])
     if not chain:
-        run_inplace(
-            index_set, self, (value, indices, False), {}, what="__setitem__", permitted=True
-        )
+        in_place(index_set, "__setitem__", permitted=True)(self, value, indices, False)
         return
     inner = index_set.function(wrap(part), value, indices, False)
     arrays.assign(part, inner._array)
@@ -310,4 +309,4 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         raise errors.must_be_tensor("copy_", "other", 1, src)
     if not dtypes.is_inexact(self._array.dtype):
         src = src.detach()
-    return run_inplace(copy, self, (src,), {}, what="copy_")
+    return in_place(copy, "copy_")(self, src)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others, same_dtype, to_long, too_few
@@ -33,9 +33,7 @@ def index_put_(
     """Write (or add) values at the indices to this tensor and return it."""
     refuse_others("index_put", self=self, values=values)
     found = keys.arrays(indices, self._array.shape)
-    return run_inplace(
-        getitem.index_set, self, (values, found, accumulate), {}, what="index_put_", apart=True
-    )
+    return in_place(getitem.index_set, "index_put_", apart=True)(self, values, found, accumulate)
 
 
 @composite
@@ -224,9 +222,7 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 def index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """Write slices of ``source`` at ``index``, and return the tensor."""
     refuse_others("index_copy_", self=self, index=index, source=source)
-    return run_inplace(
-        slices_copied, self, (index, source, dim), {}, what="index_copy_", apart=True
-    )
+    return in_place(slices_copied, "index_copy_", apart=True)(self, index, source, dim)
 
 
 # ---- where a mask is True -----------------------------------------------------------------------
@@ -284,4 +280,4 @@ def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if mask.ndim > self.ndim:
         raise too_few(f"CPU{name_of(mask._array)}Type", mask._array.shape, self._array.shape)
     wide = expand_to.function(mask, self._array.shape)
-    return run_inplace(masked_scatter, self, (wide, source), {}, what="masked_scatter_")
+    return in_place(masked_scatter, "masked_scatter_")(self, wide, source)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import errors
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.index_sums import add_slices
@@ -187,9 +187,7 @@ def index_add_(
 ) -> Tensor:
     """Add the slices of ``source``, times ``alpha``, at ``index``; return the tensor."""
     refuse_others("index_add_", self=self, index=index, source=source)
-    return run_inplace(
-        slices_added, self, (index, source, dim, alpha), {}, what="index_add_", apart=True
-    )
+    return in_place(slices_added, "index_add_", apart=True)(self, index, source, dim, alpha)
 
 
 def _fill(whole: Array, index: Array, dim: int, value: Any) -> None:
@@ -258,10 +256,8 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | float) ->
     """Fill the slices at ``index`` with a number or 0-d tensor, and return the tensor."""
     refuse_others("index_fill_", self=self, index=index)
     if isinstance(value, Tensor):
-        return run_inplace(
-            slices_filled_by, self, (index, value, dim), {}, what="index_fill_", apart=True
-        )
-    return run_inplace(slices_filled, self, (index, dim, value), {}, what="index_fill_", apart=True)
+        return in_place(slices_filled_by, "index_fill_", apart=True)(self, index, value, dim)
+    return in_place(slices_filled, "index_fill_", apart=True)(self, index, dim, value)
 
 
 # ---- masks --------------------------------------------------------------------------------------
@@ -339,7 +335,7 @@ def masked_fill(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | float) -> Tensor:
     """Fill with a number or 0-d tensor where the mask (broadcast) is True; return the tensor."""
     op = _fills("masked_fill_", self, mask, value)
-    return run_inplace(op, self, (mask, value), {}, what="masked_fill_")
+    return in_place(op, "masked_fill_")(self, mask, value)
 
 
 @operation(public=True, out=_APART, complex=True)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, SINGLE
@@ -221,7 +221,7 @@ def scatter_reduce_(
     refuse_others("scatter_reduce_", self=self, index=index, src=src)
     _check_reduction(reduce)
     args = (index, src, dim, reduce, include_self)
-    return run_inplace(scatter_reduced, self, args, {}, what="scatter_reduce_", apart=True)
+    return in_place(scatter_reduced, "scatter_reduce_", apart=True)(self, *args)
 
 
 # ---- one index per slice ------------------------------------------------------------------------
@@ -309,4 +309,4 @@ def index_reduce_(
     refuse_others("index_reduce_", self=self, index=index, source=source)
     _check_slice_reduction(reduce)
     args = (index, source, dim, reduce, include_self)
-    return run_inplace(slices_reduced, self, args, {}, what="index_reduce_", apart=True)
+    return in_place(slices_reduced, "index_reduce_", apart=True)(self, *args)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, pointwise
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
@@ -154,4 +154,4 @@ def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
 def lerp_(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """Write ``self + weight * (end - self)`` to this tensor and return it."""
     op = _weighted("lerp_", self, end, weight)
-    return run_inplace(op, self, (end, weight), {}, what="lerp_")
+    return in_place(op, "lerp_")(self, end, weight)

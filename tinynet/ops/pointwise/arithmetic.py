@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.core.declaration.compiler import lazy_inplace
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation, pointwise
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.overlap import refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
@@ -346,9 +345,9 @@ def _with_alpha(name: str, op: Any) -> Any:
         if alpha.__class__ is int and alpha == 1:
             return direct(self, other)
         refuse_partial_overlap(self, (other,))  # the product with alpha would hide the overlap
-        return run_inplace(op, self, (_number_times(self, other, alpha, f"{name}_"),), {})
+        return direct(self, _number_times(self, other, alpha, f"{name}_"))
 
-    direct = lazy_inplace(op, f"{name}_", operator=False)
+    direct = in_place(op, f"{name}_")
     sign = "+" if name == "add" else "-"
     function.__name__ = function.__qualname__ = name
     shown = "[ 7., 10.]" if name == "add" else "[-1., -2.]"
@@ -430,9 +429,9 @@ composite(tensor_div, out=True)
 def div_(self: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
     """Divide this tensor in place and return it; see ``div`` for the arguments."""
     if rounding_mode is None:
-        return run_inplace(div, self, (other,), {}, what="div_")
+        return in_place(div, "div_")(self, other)
     _check_rounding(rounding_mode)
-    return run_inplace(quotient_rounded, self, (other, rounding_mode), {}, what="div_")
+    return in_place(quotient_rounded, "div_")(self, other, rounding_mode)
 
 
 _MISSING = object()

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation, pointwise
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import same_dtype
@@ -192,7 +192,7 @@ def clamp(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
 def clamp_(self: Tensor, min: Bound = None, max: Bound = None) -> Tensor:
     """Clamp this tensor to ``[min, max]`` in place and return it."""
     op, bounds = _bounds(self, min, max)
-    return run_inplace(op, self, bounds, {}, what="clamp_")
+    return in_place(op, "clamp_")(self, *bounds)
 
 
 def _bounds(self: Tensor, low: Any, high: Any) -> tuple[Any, tuple[Any, ...]]:

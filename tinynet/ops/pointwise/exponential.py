@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.complex_rules import conjugate, holds_complex
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import composite, pointwise
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
@@ -280,7 +280,7 @@ def abs_(self: Tensor) -> Tensor:
     """
     if self.is_complex():
         raise RuntimeError("In-place abs is not supported for complex tensors.")
-    return run_inplace(abs, self, (), {}, what="abs_")
+    return in_place(abs, "abs_")(self)
 
 
 abs.grad(self=lambda g, self: g * sgn(self))

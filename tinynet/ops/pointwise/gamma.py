@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation, pointwise
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import no_derivative, refuse_half, refuse_whole
@@ -282,7 +282,7 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
 
 def _polygamma_(self: Tensor, n: int) -> Tensor:
     """Write the ``n``-th derivative of ``digamma`` to this tensor and return it."""
-    return run_inplace(higher_gamma, self, (n,), {}, what="polygamma_")
+    return in_place(higher_gamma, "polygamma_")(self, n)
 
 
 method(_polygamma, "polygamma")

@@ -10,8 +10,8 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.complex_rules import holds_complex
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation, pointwise
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, method
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
@@ -130,7 +130,7 @@ def pow(self: Tensor | float, exponent: Tensor | float) -> Tensor:
 def pow_(self: Tensor, exponent: Tensor | float) -> Tensor:
     """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
     number = type(exponent) in dtypes.type_of_number
-    return run_inplace(power_number if number else power, self, (exponent,), {}, what="pow_")
+    return in_place(power_number if number else power, "pow_")(self, exponent)
 
 
 def _pow_operator(self: Tensor, exponent: Tensor | float) -> Tensor:

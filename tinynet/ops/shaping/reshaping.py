@@ -329,7 +329,10 @@ method(property(_matrix_transposed), "mT")
 @composite
 def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
     """Remove dimensions of length 1 from this tensor and return it."""
-    back = (views.view_as_shape, (self._array.shape,))
+    back = views.view_as_shape, (self._array.shape,)
+    removed = [i for i, n in enumerate(self._array.shape) if n == 1]
+    if isinstance(dim, int) and dim in (*removed, *(i - self._array.ndim for i in removed)):
+        back = views.unsqueeze, (dim,)
     if dim is None:
         return run_inplace_view(views.squeezed, self, (), "squeeze_", back)
     drop = views.squeezed_dim if isinstance(dim, int) else views.squeeze_dims
@@ -339,7 +342,7 @@ def squeeze_(self: Tensor, dim: int | Ints | None = None) -> Tensor:
 @composite
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Add a dimension of length 1 to this tensor and return it."""
-    back = (views.view_as_shape, (self._array.shape,))
+    back = views.squeezed_dim, (dim,)
     return run_inplace_view(views.unsqueeze, self, (dim,), "unsqueeze_", back)
 
 

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from tinynet import dtypes
+from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite
-from tinynet.core.graph.inplace import run_inplace
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -31,7 +31,7 @@ def applied(
     if not isinstance(input, Tensor):
         tensor_only(name or op.name, input=input)
     if inplace:
-        return run_inplace(op, input, attributes, {}, what=f"{name or op.name}_")
+        return in_place(op, f"{name or op.name}_")(input, *attributes)
     return op.function(input, *attributes)
 
 
@@ -199,7 +199,7 @@ def rrelu(
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{name_of(x)}'")
     noise = wrap(_slopes(x, lower, upper, training))
     if inplace:
-        return run_inplace(ops.rrelu_with_noise, input, (noise,), {}, what="rrelu_")
+        return in_place(ops.rrelu_with_noise, "rrelu_")(input, noise)
     return ops.rrelu_with_noise.function(input, noise)
 
 

@@ -172,7 +172,7 @@ def moved(counter: Version) -> RuntimeError:
 
 def run_inplace(
     op: Any,
-    inputs: tuple[Any, ...],
+    inputs: tuple[Tensor, *tuple[Any, ...]],
     attributes: dict[str, Any],
     what: str,
     permitted: bool = False,

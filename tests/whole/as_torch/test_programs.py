@@ -11,6 +11,7 @@ from tests.whole.programs.__main__ import (
     Answers,
     Program,
     Repositories,
+    captured,
     compare,
     listed,
     record,
@@ -93,6 +94,23 @@ def test_a_program_that_pytorch_does_not_repeat_has_no_other_bounds(monkeypatch,
     monkeypatch.setattr(command, "run", run)
     assert step_by_step([Program("a/b", "HEAD", "draws", 1, 8.0, ())], None, 60) == 1
     assert "PyTorch gives other numbers each time" in capsys.readouterr().out
+
+
+def test_captured_modules_give_the_same_numbers_to_the_bit(monkeypatch, capsys):
+    draws = itertools.count(1)
+
+    def run(program, engine, repositories, limit, settings):
+        assert engine == "tinynet"
+        off = {"same": 0, "wrong": 1e-16 * int(settings["CAPTURED"]), "draws": next(draws)}
+        found = {"status": "steps", "error": "", "gradients": [off[program.command]]}
+        return found | {"series": {"a.py:1": [1.0]}, "outputs": [], "calls": [3, 2, 0]}
+
+    monkeypatch.setattr(command, "run", run)
+    same, wrong, draw = (Program("a/b", "HEAD", n, 1, 8.0, ()) for n in ("same", "wrong", "draws"))
+    assert captured([same, draw], None, 60) == 0
+    assert "same: ok; 3 calls replayed, 2 captured, 0 eager" in capsys.readouterr().out
+    assert captured([same, wrong], None, 60) == 1
+    assert "1 give the same numbers captured" in capsys.readouterr().out
 
 
 def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):

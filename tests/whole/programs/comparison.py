@@ -16,6 +16,7 @@ SLOW = 1.5
 CLOSE = 1e-3  # of float32 losses after some steps
 CLOSE_IN_DOUBLE = 1e-5
 REPEATED = 1e-12  # of the same program run twice
+NOTHING = "ok (it calls no module)"
 GROWTH = 30  # times the change that nudged weights make on PyTorch
 
 
@@ -39,7 +40,7 @@ def step_verdict(
             wrong.append(difference)
     if wrong:
         return "DIFFERS " + "; ".join(wrong)
-    return "ok" if any(known.values()) else "ok (it calls no module)"
+    return "ok" if any(known.values()) else NOTHING
 
 
 def numbers_of(run: dict[str, Any]) -> dict[str, list[float]]:

@@ -39,13 +39,14 @@ class Run:
         self.outputs: list[float] = []
         self.draws: Draws | None = None
         self.parameters: list = []
+        self.notes, self.compiled = False, {}
 
     def end(self, status: str, error: str = "") -> None:
         """Write the result and exit; the program cannot delay that."""
         steady = self.times[1:]
         seconds = (steady[-1] - steady[0]) / (len(steady) - 1) if len(steady) > 2 else None
         found = {"status": status, "error": error, "series": self.series, "seconds": seconds}
-        found.update(gradients=self.gradients, outputs=self.outputs)
+        found.update(gradients=self.gradients, outputs=self.outputs, calls=self.calls())
         self.result.write_text(json.dumps(found), encoding="utf-8")
         sys.stdout.flush()
         os._exit(0)
@@ -65,7 +66,7 @@ class Run:
             original(loss, *args, **kwargs)
             within = False
             self.times.append(time.process_time())
-            if self.draws is not None:
+            if self.notes:
                 self.note_gradients()
             if len(self.times) >= self.steps:
                 self.end("steps")
@@ -76,6 +77,14 @@ class Run:
         """Draw the same numbers on both engines, and record the gradients of each step."""
         self.draws = Draws(torch, float(os.environ.get("NUDGE", "0")))
         self.draws.install()
+        self.note(torch, 8)
+
+    def note(self, torch, most: int, compiling: bool = False) -> None:
+        """Record gradients and the magnitudes of what outermost modules return, `most` of them.
+
+        When compiling, each outermost module is compiled at its first call.
+        """
+        self.notes = True
         create = torch.optim.Optimizer.__init__
 
         def created(optimizer, *args, **kwargs):
@@ -83,20 +92,19 @@ class Run:
             self.parameters += [p for group in optimizer.param_groups for p in group["params"]]
 
         torch.optim.Optimizer.__init__ = created
-        self._note_outputs(torch)
-
-    def _note_outputs(self, torch) -> None:
-        """Record the magnitudes of what a program's outermost modules return."""
-        call, depth = torch.nn.Module.__call__, 0
+        call = torch.nn.Module.__call__
 
         def called(module, *args, **kwargs):
-            nonlocal depth
-            depth += 1
+            if compiling and id(module) not in self.compiled:
+                self.compiled[id(module)] = module
+                if "forward" not in vars(module):
+                    module.compile(verify=0)
+            torch.nn.Module.__call__ = call  # of those inside
             try:
                 made = call(module, *args, **kwargs)
             finally:
-                depth -= 1
-            if depth == 0 and len(self.outputs) < 8:
+                torch.nn.Module.__call__ = called
+            if len(self.outputs) < most:
                 parts = made if isinstance(made, (tuple, list)) else [made]
                 kept = [x.detach() for x in parts if isinstance(x, torch.Tensor)]
                 if any(x.is_complex() or x.is_sparse for x in kept):
@@ -110,7 +118,14 @@ class Run:
         """Record the sum of the gradients' magnitudes, and restart the numbers."""
         found = [p.grad for p in self.parameters if p.grad is not None and not p.grad.is_sparse]
         self.gradients.append(sum(float(g.detach().double().abs().sum()) for g in found))
-        self.draws.restart(len(self.times))
+        if self.draws is not None:
+            self.draws.restart(len(self.times))
+
+    def calls(self) -> list[int]:
+        """Return the numbers of calls of compiled modules: replayed, captured, eager."""
+        forwards = [vars(module).get("forward") for module in self.compiled.values()]
+        counts = [f.calls() for f in forwards if hasattr(f, "calls")]
+        return [sum(part) for part in zip(*counts, strict=True)] or [0, 0, 0]
 
 
 def code_of(name: str) -> str:
@@ -181,6 +196,9 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     run.watch(torch)
     if os.environ.get("SAME_NUMBERS"):
         run.synchronize(torch)
+        seed_environments()
+    if "CAPTURED" in os.environ:
+        run.note(torch, 400, compiling=os.environ["CAPTURED"] == "1")
         seed_environments()
     if os.environ.get("IN_DOUBLE"):
         compute_in_double(torch)

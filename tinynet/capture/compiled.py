@@ -327,8 +327,12 @@ class Compiled:
         has = f"{count} programs" if count >= PROGRAMS else f"captured {len(self._captured)} calls"
         if not self._full or self._fullgraph:
             self._full = True
+            failed: Counter[str] = Counter()
+            for _, entry in self.programs():
+                failed += entry.failed
+            such = "".join(f" ({words})" for words, _ in failed.most_common(1))
             problem = CaptureError(
-                f"it has {has} already, for other shapes, modes or Python values",
+                f"it has {has} already, for other shapes, modes or Python values{such}",
                 "pass what changes as a tensor, or pad inputs to a few shapes",
             )
             self._report(None, problem)

@@ -1294,6 +1294,12 @@ def test_fullgraph_is_an_error_with_the_same_words():
 def test_the_limit_of_programs():
     calls = [lambda f, n=n: f(tn.ones(n)) for n in range(1, 13) for _ in range(WARM)]
     compiled = both(lambda: lambda x: x * 2, calls, "8 programs already")
+    counter = types.SimpleNamespace(calls=0)
+    counting = tn.compile(lambda x: x * counter.calls)
+    with pytest.warns(CompileWarning, match=r"values \(a SimpleNamespace.calls was \d+\)"):
+        for counter.calls in range(10):
+            for _ in range(WARM):
+                counting(tn.ones(1))
     assert replayed(compiled) == 8
 
 

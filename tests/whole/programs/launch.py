@@ -46,7 +46,7 @@ class Run:
         steady = self.times[1:]
         seconds = (steady[-1] - steady[0]) / (len(steady) - 1) if len(steady) > 2 else None
         found = {"status": status, "error": error, "series": self.series, "seconds": seconds}
-        found.update(gradients=self.gradients, outputs=self.outputs, calls=self.calls())
+        found.update(gradients=self.gradients, outputs=self.outputs, **self.captures())
         self.result.write_text(json.dumps(found), encoding="utf-8")
         sys.stdout.flush()
         os._exit(0)
@@ -121,11 +121,13 @@ class Run:
         if self.draws is not None:
             self.draws.restart(len(self.times))
 
-    def calls(self) -> list[int]:
-        """Return the numbers of calls of compiled modules: replayed, captured, eager."""
+    def captures(self) -> dict:
+        """Return the numbers of calls of compiled modules (replayed, captured, eager), and reasons."""
         forwards = [vars(module).get("forward") for module in self.compiled.values()]
-        counts = [f.calls() for f in forwards if hasattr(f, "calls")]
-        return [sum(part) for part in zip(*counts, strict=True)] or [0, 0, 0]
+        forwards = [f for f in forwards if hasattr(f, "problems")]
+        calls = [sum(part) for part in zip(*(f.calls() for f in forwards), strict=True)]
+        reasons = {problem.reason for f in forwards for problem in f.problems}
+        return {"calls": calls or [0, 0, 0], "reasons": sorted(reasons)}
 
 
 def code_of(name: str) -> str:

@@ -298,13 +298,8 @@ def captured(chosen: list[Program], repositories: Repositories, limit: float) ->
         counts[said.split()[0]] += 1
         counts["replayed"] += replays > 0
         calls = f"{replays} calls replayed, {captures} captured, {others} eager"
-        print(
-            "; ".join([f"{program.name}: {said}", calls, *compiled.get("reasons", [])]), flush=True
-        )
-    print(
-        f"{counts['ok']} give the same numbers captured, {counts['replayed']} have replays; ",
-        end="",
-    )
+        words = f"{program.name}: {said}", calls, *compiled.get("reasons", [])
+        print("; ".join(words), flush=True)
     print(f"{counts['DIFFERS']} differ, {counts['FAILED']} failed")
     return int(counts["DIFFERS"] > 0)
 

@@ -122,7 +122,7 @@ class Run:
             self.draws.restart(len(self.times))
 
     def captures(self) -> dict:
-        """Return the numbers of calls of compiled modules (replayed, captured, eager), and reasons."""
+        """Return how many calls of compiled modules were replayed, captured and eager, and why."""
         forwards = [vars(module).get("forward") for module in self.compiled.values()]
         forwards = [f for f in forwards if hasattr(f, "problems")]
         calls = [sum(part) for part in zip(*(f.calls() for f in forwards), strict=True)]

@@ -300,7 +300,8 @@ def captured(chosen: list[Program], repositories: Repositories, limit: float) ->
         calls = f"{replays} calls replayed, {captures} captured, {others} eager"
         words = f"{program.name}: {said}", calls, *compiled.get("reasons", [])
         print("; ".join(words), flush=True)
-    print(f"{counts['DIFFERS']} differ, {counts['FAILED']} failed")
+    same = f"{counts['ok']} give the same numbers captured, {counts['replayed']} of them by replays"
+    print(f"{same}; {counts['DIFFERS']} differ, {counts['FAILED']} failed")
     return int(counts["DIFFERS"] > 0)
 
 

@@ -1704,6 +1704,31 @@ def test_attributes_of_a_module_that_code_reads_in_some_way(read):
             assert compiled(tn.zeros(1)).item() == agent.steps
 
 
+def test_moving_elements_where_an_error_would_be_handled():
+    """As einops does: shapes are guarded, so it cannot fail in a replay, whatever came before."""
+
+    def make():
+        def f(x):
+            x = nn.functional.dropout(x)
+            try:
+                return tn.cat([x.reshape(2, -1).transpose(0, 1), x.permute(1, 0)])
+            except RuntimeError as error:
+                raise ValueError("shapes") from error
+
+        return f
+
+    assert both(make, [lambda f: f(tn.ones(2, 2))] * 5).calls() == (3, 2, 0)
+
+
+def test_legacy_constructors():
+    def make():
+        return lambda x: (
+            x.new(x.size()).normal_() + tn.FloatTensor(3).zero_() + tn.Tensor([3.0])
+        )
+
+    assert both(make, [lambda f: f(tn.ones(3))] * 5).calls() == (3, 2, 0)
+
+
 def test_weak_references_to_what_is_read_change_nothing():
     class Scale:
         names = "factor", "__weakref__"

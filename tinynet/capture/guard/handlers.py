@@ -33,6 +33,7 @@ _OF_CODE = frozenset(
 # Notebooks, the prompt and `python -c` have names such as "<string>".
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 INTERNAL = (os.path.dirname(np.__file__) + os.sep, "<frozen importlib")
+MOVES = "view", "sequence"  # kinds of operations that fail by shapes only, which are guarded
 _NEAR = 16  # bytes of code between the call of ``__enter__`` and the block
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.guard.facts import Facts, form_of, gradient_form, hooks
-from tinynet.capture.guard.handlers import Handlers
+from tinynet.capture.guard.handlers import MOVES, Handlers
 from tinynet.capture.guard.holdings import is_a, is_simple_kind, module_of
 from tinynet.capture.guard.scheduling import Scheduling
 from tinynet.capture.node import bump, bump_gradient, gradient, view_of
@@ -151,7 +151,7 @@ class Recorder(Tracer, BackwardObserver):
 
     def _compute(self, function: Any, args: Any, kwargs: Any, op: Any, writes: bool) -> Any:
         try:
-            call = self._call("write" if writes else "compute", function, args, kwargs)
+            call = self._call("write" if writes else "compute", function, args, kwargs, op)
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
@@ -245,11 +245,12 @@ class Recorder(Tracer, BackwardObserver):
 
     # ---- arguments and results --------------------------------------------------------------
 
-    def _call(self, kind: str, function: Any, args: Any, kwargs: Any) -> Call:
+    def _call(self, kind: str, function: Any, args: Any, kwargs: Any, op: Any = None) -> Call:
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
         call = Call(kind, low_precision.narrowest(function, args, kwargs), given, named, site)
-        self.handlers.check(self.program)
+        if op is None or op.kind not in MOVES:
+            self.handlers.check(self.program)
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)
         call.node = "" if visited is None else visited.name()

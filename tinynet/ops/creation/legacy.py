@@ -14,6 +14,7 @@ from tinynet.core.devices import require_cpu
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.subclasses import shared
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import c_name
 from tinynet.ops.creation.constructors import plain_values
@@ -82,6 +83,7 @@ def _length(n: Any) -> int | None:
         return None
 
 
+@traced
 def _array(source: Any, dtype: np.dtype[Any]) -> Array:
     """Return zeros of a size (unspecified in PyTorch), or data; an array of the dtype is shared."""
     if isinstance(source, Size):

@@ -10,9 +10,8 @@ from typing import Any
 import tinynet as tn
 from benchmarks.tables import Table
 from benchmarks.turns import compare
-from tinynet.core.declaration import codegen as inplace_source
 from tinynet.core.declaration import compiler
-from tinynet.core.declaration.codegen import Forward
+from tinynet.core.declaration.codegen import Forward, InPlace
 from tinynet.core.declaration.operation import REGISTRY
 
 _SITE = ("f = getframe(1)", "c = f.f_code", "try: o = OUTSIDE", "except KeyError: o = is_outside")
@@ -57,7 +56,7 @@ def write_cost() -> tuple[Any, Any]:
     """Return ten in-place sums, as they are and without looking up the line."""
     a, b, add = tn.ones(8), tn.ones(8), REGISTRY["add"]
     a.add_(b)
-    source = inplace_source.source(add, "add_", operator=False)
+    source = InPlace(add, "add_", False, {}).source()
     bare = source.replace("(c, f.f_lasti) if o else outward(f)", "None")
     bare = "\n".join(x for x in bare.splitlines() if not x.strip().startswith(_SITE))
     assert len(bare.splitlines()) == len(source.splitlines()) - 4

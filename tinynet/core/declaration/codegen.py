@@ -480,7 +480,8 @@ class InPlace(Forward):
             a0 = {first}._array
             if observers or a0.__class__ is not ndarray or {first}._counter is INFERENCE: break
             if {first}._requires_grad and mode.grad and requires_grad({first}): break
-            if {"constant" not in self.rules} and a0.base is not None and 0 in a0.strides: break""")
+            if {"constant" not in self.rules} and a0.base is not None and 0 in a0.strides: break
+            if {self.op.ints == "float"} and a0.dtype.kind not in 'fVc': break""")
         for i, t in enumerate(others, 1):
             self.operand(f"a{i}", t)
         self.write(self.arguments([f"a{i}" for i in range(len(self.op.tensors))]))

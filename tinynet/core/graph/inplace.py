@@ -246,12 +246,11 @@ def _write_directly(op: Any, array: Array, args: list[Any], attributes: Any) -> 
         return True
     if array.dtype.char not in op.written_dtypes or 0 in array.strides:
         return False
-    numbers = {int} if array.dtype.char == "l" else {int, float}
     for x in operands:
         if isinstance(x, np.ndarray):
             if x.dtype != array.dtype or (x.ndim and x.shape != array.shape):
                 return False
-        elif type(x) not in numbers or abs(x) >= 2**63:
+        elif type(x) not in {"l": (int,)}.get(array.dtype.char, (int, float)) or abs(x) >= 2**63:
             return False
     arrays.update(array, op.ufunc, *operands)
     return True

@@ -25,7 +25,8 @@ def with_options_of(shared: Callable[..., Any]) -> Callable[[Window], Window]:
 
     The signature shows them; a call with other names raises Python's TypeError.
     """
-    options = [p for p in inspect.signature(shared).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    plain = getattr(shared, "untraced", shared)  # has its own code while another is captured
+    options = [p for p in inspect.signature(plain).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
     def decorate(window: Window) -> Window:
         own = inspect.signature(window)

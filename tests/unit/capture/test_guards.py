@@ -1722,9 +1722,7 @@ def test_moving_elements_where_an_error_would_be_handled():
 
 def test_legacy_constructors():
     def make():
-        return lambda x: (
-            x.new(x.size()).normal_() + tn.FloatTensor(3).zero_() + tn.Tensor([3.0])
-        )
+        return lambda x: x.new(x.size()).normal_() + tn.FloatTensor(3).zero_() + tn.Tensor([3.0])
 
     assert both(make, [lambda f: f(tn.ones(3))] * 5).calls() == (3, 2, 0)
 

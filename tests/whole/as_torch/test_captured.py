@@ -15,7 +15,8 @@ class Model(nn.Module):
 
     def forward(self, x):
         places = torch.arange(0, x.size(1), dtype=torch.long, device=x.device)
-        return nn.functional.relu(self.embedding(x) + self.embedding(places))
+        window = torch.hann_window(3, device=x.device)  # loads its module while it is captured
+        return nn.functional.relu(self.embedding(x) + self.embedding(places)) * window
 
 generator = torch.Generator().manual_seed(1)
 model, alone = Model(), Model()

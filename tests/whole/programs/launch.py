@@ -39,7 +39,7 @@ class Run:
         self.outputs: list[float] = []
         self.draws: Draws | None = None
         self.parameters: list = []
-        self.notes, self.compiled = False, {}
+        self.notes, self.outermost, self.inner = False, {}, {}
 
     def end(self, status: str, error: str = "") -> None:
         """Write the result and exit; the program cannot delay that."""
@@ -79,10 +79,12 @@ class Run:
         self.draws.install()
         self.note(torch, 8)
 
-    def note(self, torch, most: int, compiling: bool = False) -> None:
+    def note(self, torch, most: int, compiling: bool | None = None) -> None:
         """Record gradients and the magnitudes of what outermost modules return, `most` of them.
 
-        When compiling, each outermost module is compiled at its first call.
+        When compiling, each outermost module is compiled at its first call. Whether it is, what
+        modules inside of it return is not recorded (None: is if they are called alone): a
+        compiled one calls them again to differentiate a backward pass.
         """
         self.notes = True
         create = torch.optim.Optimizer.__init__
@@ -95,9 +97,12 @@ class Run:
         call = torch.nn.Module.__call__
 
         def called(module, *args, **kwargs):
-            if compiling and id(module) not in self.compiled:
-                self.compiled[id(module)] = module
-                if "forward" not in vars(module):
+            if id(module) in self.inner:
+                return call(module, *args, **kwargs)
+            if compiling is not None and id(module) not in self.outermost:
+                self.outermost[id(module)] = module
+                self.inner |= {id(m): m for m in module.modules() if m is not module}
+                if compiling and "forward" not in vars(module):
                     module.compile(verify=0)
             torch.nn.Module.__call__ = call  # of those inside
             try:
@@ -123,7 +128,7 @@ class Run:
 
     def captures(self) -> dict:
         """Return how many calls of compiled modules were replayed, captured and eager, and why."""
-        forwards = [vars(module).get("forward") for module in self.compiled.values()]
+        forwards = [vars(module).get("forward") for module in self.outermost.values()]
         forwards = [f for f in forwards if hasattr(f, "problems")]
         calls = [sum(part) for part in zip(*(f.calls() for f in forwards), strict=True)]
         reasons = {problem.reason for f in forwards for problem in f.problems}

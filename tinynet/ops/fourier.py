@@ -134,6 +134,7 @@ def _extended(x: Tensor, count: int, mode: str) -> Tensor:
             f"got: padding ({count}, {count}) at dimension 2 of input {[1, batch, n]}"
         )
     places = np.pad(np.arange(n), count, mode=_MODES[mode])  # type: ignore[call-overload]  # its modes
+    places.flags.writeable = False  # a constant of captured steps
     return index_select(x, 1, wrap(places))
 
 

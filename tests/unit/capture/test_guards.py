@@ -1720,6 +1720,33 @@ def test_moving_elements_where_an_error_would_be_handled():
     assert both(make, [lambda f: f(tn.ones(2, 2))] * 5).calls() == (3, 2, 0)
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: tn.cat([x, x.int(), x.double(), x > 0]),
+        lambda x: tn.stack([x, x.bool()]),
+        lambda x: tn.block_diag(x, x.int()),
+        lambda x: tn.isin(x.int(), tn.tensor([1, 2])),
+        lambda x: tn.linalg.inv(x @ x.T),
+        lambda x: tn.linalg.cholesky(x @ x.T),
+        lambda x: tn.linalg.solve(x, x[0]),
+        lambda x: tn.stft(x.flatten(), 4, window=tn.hann_window(4), return_complex=True).abs(),
+    ],
+)
+def test_operations_that_convert_or_check_their_arrays(f):
+    def call(f, n):
+        tn.manual_seed(n)
+        x = (tn.randn(3, 3) + 3 * tn.eye(3) if n else tn.zeros(3, 3)).requires_grad_()
+        found = f(x)  # where n is 0, a singular matrix
+        if found.requires_grad:
+            found.sum().backward()
+        return found.detach(), x.grad
+
+    numbers = [1, 2, 3, 4, 5, 0, 6]
+    calls = [lambda f, n=n: call(f, n) for n in numbers]
+    assert both(lambda: f, calls).calls().eager == 0
+
+
 def test_legacy_constructors():
     def make():
         return lambda x: x.new(x.size()).normal_() + tn.FloatTensor(3).zero_() + tn.Tensor([3.0])

@@ -79,6 +79,7 @@ def fitting(name: str, a: Array, b: Array, left: bool, names: str = "A and B") -
 # ---- failures -----------------------------------------------------------------------------------
 
 
+@traced
 def failed(name: str, info: Array, reason: str) -> None:
     """Raise LinAlgError for the first matrix with a nonzero ``info``.
 

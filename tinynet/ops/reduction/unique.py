@@ -12,6 +12,7 @@ from tinynet import errors
 from tinynet.core import layouts
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import (
     EXPECTED,
@@ -319,4 +320,8 @@ def isin(
     for array in (inside, among):
         if array.dtype.kind == "b":
             raise RuntimeError(f"Unsupported input type encountered for isin(): {name_of(array)}")
-    return wrap(np.asarray(np.isin(inside, among, invert=invert)))
+    return wrap(run_traced(_are_in, inside, among, invert))
+
+
+def _are_in(inside: Array, among: Array, invert: bool) -> Array:
+    return np.asarray(np.isin(inside, among, invert=invert))

@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import layouts
+from tinynet.core.arrays import converted
 from tinynet.core.declaration.composite import called
 from tinynet.core.declaration.operation import Operation, sequence
 from tinynet.core.declaration.out_argument import OutRules
@@ -36,7 +37,7 @@ def _arrays(name: str) -> Any:
         for a in found:
             if a.dtype != kind:
                 kind = dtypes.result_type(found)
-                found = [a.astype(kind, copy=False) for a in found]
+                found = [converted(a, kind) for a in found]
                 break
         return list(tensors), found
 

@@ -56,6 +56,7 @@ class _Live:
 
     Args:
         output: the output.
+        edge: that of its tensor.
         arguments: the nodes of the arguments, where the pass stops.
         others: by edge, where it stops as well: the other outputs. It goes on from each with the
             gradient that users of that output add to, and behind its hooks.
@@ -65,25 +66,19 @@ class _Live:
         uses: of these nodes, by the node and its edge that led there.
     """
 
-    def __init__(self, output: Output, arguments: set[Any], others: dict[Edge, Output]):
-        self.output, self.edge = output, _edge(output)
-        inner = {node for node, _ in others if node is not self.edge[0]} - arguments
+    def __init__(self, output: Output, edge: Edge, arguments: set[Any], others: dict[Edge, Output]):
+        self.output, self.edge = output, edge
+        inner = {node for node, _ in others if node is not edge[0]} - arguments
         with _cut([*inner]):
-            order, self.leaves = reachable([self.edge[0]])
+            order, self.leaves = reachable([edge[0]])
         self.order = {node for node in order if node not in arguments and node not in inner}
         self.frees = {node for node in self.order if frees(node)}
         passed = [node for node in order if node in self.order]  # newest first
-        found = [(node, i, edge) for node in passed for i, edge in enumerate(node.edges) if edge]
-        self.uses = {(node, i): edge for node, i, edge in found if edge[0] in inner}
+        further = [(node, i, e) for node in passed for i, e in enumerate(node.edges) if e]
+        self.uses = {(node, i): e for node, i, e in further if e[0] in inner}
         self.inner = {e: others[e] for e in self.uses.values() if e in others}
         self.reached = {*order} - inner | {("leaf", key) for key in self.leaves}
         self.reached |= {("inner", node) for node, _ in self.inner}
-
-
-def _edge(output: Output) -> Edge:
-    edge = edge_of(output.tensor)  # type: ignore[arg-type]
-    assert edge is not None
-    return edge
 
 
 def _not_separate() -> CaptureError:
@@ -110,12 +105,13 @@ def groups(
     spent: list[_Live] = []
     with _cut([edge[0] for edge in edges]):
         nodes = {edge[0] for edge in edges if isinstance(edge[0], Node)}
-        recorded = [o for o in outputs if o.tensor is not None and edge_of(o.tensor) is not None]
-        others = {_edge(o): o for o in recorded}
-        for output in recorded:
-            if output.base is not None or not output.tensor.requires_grad:  # type: ignore[union-attr]
+        made_here = [(o, o.tensor) for o in outputs if o.tensor is not None]
+        recorded = [(o, t, edge) for o, t in made_here if (edge := edge_of(t)) is not None]
+        others = {edge: o for o, _, edge in recorded}
+        for output, t, edge in recorded:
+            if output.base is not None or not t.requires_grad:
                 continue
-            one = _Live(output, nodes, others)
+            one = _Live(output, edge, nodes, others)
             if any(node.sequence < started for node in one.order):
                 raise CaptureError(
                     "a result depends on the history of a tensor from outside",

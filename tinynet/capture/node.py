@@ -159,4 +159,4 @@ class CompiledFunctionBackward(Node):
         arrays = [None if x is None else np.asarray(x._array) for x in g]
         expected = self.backward(arrays, freed, wanted)
         assert self.passes is not None  # or there was an error
-        return self.passes.again(*call, g, self.edges, expected)
+        return self.passes.again(*call, g, expected)

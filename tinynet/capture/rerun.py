@@ -18,7 +18,6 @@ from tinynet.capture.record.outputs import found_in
 from tinynet.capture.record.probing import Group, edges_at, gradients_at
 from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
-from tinynet.core.graph.node import Edge
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.random import default_generator
@@ -71,7 +70,6 @@ class Rerun:
         given: tuple[Tensor, ...],
         position: Any,
         g: Sequence[Tensor | None],
-        edges: Sequence[Edge | None],
         expected: Sequence[Any],
     ) -> tuple[Any, ...]:
         """Return the gradients of a backward pass, with a graph.
@@ -81,7 +79,6 @@ class Rerun:
             given: the tensors that were passed.
             position: where the default generator was before the call.
             g: the gradients of the outputs.
-            edges: where the gradients go in the graph of that call.
             expected: the gradients that the program computes.
 
         Raises:

@@ -273,8 +273,13 @@ def edges_at(
     ends: list[Any], outputs: dict[int, Tensor], tensors: Sequence[Tensor]
 ) -> list[Edge | None]:
     """Return the edges of a group's ends, in one call with these outputs and arguments."""
-    kinds = {int: lambda end: edge_of(tensors[end]), Output: lambda o: edge_of(outputs[o.number])}
-    return [kinds.get(type(end), lambda leaf: (leaf, 0))(end) for end in ends]
+
+    def edge_at(end: Any) -> Edge | None:
+        if isinstance(end, Output):
+            return edge_of(outputs[end.number])
+        return edge_of(tensors[end]) if type(end) is int else (end, 0)
+
+    return [edge_at(end) for end in ends]
 
 
 def gradients_at(

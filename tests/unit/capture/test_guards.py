@@ -509,15 +509,24 @@ def test_dropout_in_training_and_evaluation():
 
 
 @pytest.mark.parametrize(
-    "register",
+    ("register", "why"),
     [
-        lambda net, hook: net[0].register_forward_hook(lambda m, a, out: out * hook()),
-        lambda net, hook: net.register_forward_pre_hook(lambda m, a: (a[0] * hook(),)),
-        lambda net, hook: net[2].register_full_backward_hook(lambda m, i, o: (i[0] * hook(),)),
+        (
+            lambda net, hook: net[0].register_forward_hook(lambda m, a, out: out * hook()),
+            "changes a list from outside",
+        ),
+        (
+            lambda net, hook: net.register_forward_pre_hook(lambda m, a: (a[0] * hook(),)),
+            "changes a list from outside",
+        ),
+        (
+            lambda net, hook: net[2].register_full_backward_hook(lambda m, i, o: (i[0] * hook(),)),
+            "a module has hooks on its gradients",
+        ),
     ],
 )
 @pytest.mark.parametrize("before", [False, True])
-def test_hooks_on_modules(register, before):
+def test_hooks_on_modules(register, why, before):
     seen = []
 
     def hook():
@@ -534,9 +543,9 @@ def test_hooks_on_modules(register, before):
         pass
 
     if before:
-        trained(nothing, start=add, falls_back="a module has hooks")
+        trained(nothing, start=add, falls_back=why)
     else:
-        trained(add, falls_back="a module has hooks")
+        trained(add, falls_back=why)
     counts.append(len(seen))
     assert counts[1] - counts[0] == counts[2] - counts[1]
 

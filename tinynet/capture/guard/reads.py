@@ -219,8 +219,13 @@ class Reads(Reach):
         self.reach(os.environ.__dict__["_data"])
 
     def of_module(self, module: Any) -> None:
-        """Note the attributes of a module that runs, and that it has no hooks."""
+        """Note the attributes of a module that runs."""
         self.reach(module)
+
+    def of_hooks(self, stages: list[dict[int, Any]]) -> None:
+        """Note which hooks a module has, by stage."""
+        for stage in stages:
+            self.containers[id(stage)] = stage, contents(stage)
 
     def of_result(self, value: Any) -> None:
         """Note what the caller of a function may read in its result."""

@@ -40,6 +40,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import following
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
+from tinynet.nn.utils.norm_hooks import SpectralNorm, WeightNorm
+from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.nn.utils.stateless import functional_call
 
 # ---- events -------------------------------------------------------------------------------------
@@ -169,7 +171,14 @@ _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tob
 _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
-_STAGES = ModuleHooks.__slots__
+_OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
+# Hooks of tinynet that set a parameter's name to what they compute from other tensors.
+_REPARAMETRIZE = {
+    kind.__call__.__code__: name
+    for kind, name in (
+        *((WeightNorm, "name"), (SpectralNorm, "name"), (BasePruningMethod, "_tensor_name")),
+    )
+}
 
 
 class Watcher:
@@ -260,9 +269,11 @@ class Watcher:
         if mode.tracer is None:
             return
         self.modules.append(module)
-        found = () if module._hooks is None else (module._hooks, everywhere)
-        if any(getattr(hooks, stage) for hooks in found for stage in _STAGES):
-            self._refuse("a module has hooks", "remove the hooks, or do their work in forward")
+        for hooks in () if module._hooks is None else (module._hooks, everywhere):
+            if any(getattr(hooks, stage) for stage in _OF_GRADIENTS):
+                remedy = "remove the hooks, or do their work in forward"
+                self._refuse("a module has hooks on its gradients", remedy)
+            self.reads.of_hooks([getattr(hooks, stage) for stage in ModuleHooks.__slots__])
         self.reads.of_module(module)
 
     def left(self, module: Any) -> None:
@@ -304,6 +315,9 @@ class Watcher:
         elif code is functional_call.__code__:  # it replaces parameters for a while
             for module in frame.f_locals["module"].modules():
                 self.reads.of_module(module)
+        elif code in _REPARAMETRIZE:
+            name = getattr(frame.f_locals["self"], _REPARAMETRIZE[code])
+            self._stores(frame.f_locals["module"], name, outward(frame), looks=False)
         if code is Keeper.enter.__code__:
             recorder.keeps = True
         if code in ASKED:
@@ -360,10 +374,10 @@ class Watcher:
             self.reads.of_result(arg)
         return self._opcode
 
-    def _stores(self, owner: Any, name: str, site: Any) -> None:
+    def _stores(self, owner: Any, name: str, site: Any, looks: bool = True) -> None:
         """Note the first time that the code sets an attribute of a module."""
         if not any(store.module is owner and store.name == name for store in self.stores):
-            self.stores.append(Store(owner, name, site))
+            self.stores.append(Store(owner, name, site, looks))
 
     def _check_schedules(self, code: Any, at: int) -> None:
         """Refuse to read what the step of a scheduler has changed."""

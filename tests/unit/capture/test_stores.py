@@ -244,6 +244,60 @@ def test_part_of_a_compiled_step():
     assert compiled.calls().replayed >= 4
 
 
+# ---- the data of a tensor -----------------------------------------------------------------------
+
+
+def test_a_weight_that_is_masked_in_place():
+    """As masked convolutions do: the tensor gets the array that it has."""
+
+    def forward(net, x):
+        net.layer.weight.data *= net.total.sign() + 1
+        return net.layer(x)
+
+    calls, heard = run(forward)
+    assert calls == (8, 2, 0) and not heard
+
+
+def test_the_data_of_a_result():
+    def forward(net, x):
+        y = net.layer(x)
+        y.data = y.data * 2
+        return y.tanh()
+
+    calls, heard = run(forward)
+    assert calls == (8, 2, 0) and not heard
+
+
+def test_other_data_of_a_parameter_runs_eagerly():
+    def forward(net, x):
+        net.layer.weight.data = net.layer.weight.data.clamp(-0.1, 0.1)
+        return net.layer(x)
+
+    calls, heard = run(forward)
+    assert calls.replayed == 0 and "changes the data of a tensor from outside" in heard
+
+
+def test_data_of_an_object_that_is_no_tensor_runs_eagerly():
+    class Holder:
+        data = None
+
+    holder = Holder()
+
+    def forward(net, x):
+        part = holder
+        part.data = x.shape[0]
+        [part][0].data = x.shape[0]
+        return net.layer(x)
+
+    def chained(net, x):
+        [holder][0].data = x.shape[0]
+        return net.layer(x)
+
+    for function in (forward, chained):
+        calls, heard = run(function)
+        assert calls.replayed == 0 and "sets the attribute 'data'" in heard
+
+
 # ---- hooks on modules ---------------------------------------------------------------------------
 
 

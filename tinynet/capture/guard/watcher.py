@@ -34,7 +34,7 @@ from tinynet.capture.record.recorder import Recorder
 from tinynet.capture.record.stores import REMEDY, Store, can_be_set
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.graph.saved_hooks import Keeper
-from tinynet.core.graph.views import version_of
+from tinynet.core.graph.views import set_data, version_of
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import following
@@ -204,6 +204,7 @@ class Watcher:
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self.stores: list[Store] = []
+        self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
         self._lookups = builtin_calls.heard_by(self._looked_up)
 
@@ -318,6 +319,8 @@ class Watcher:
         elif code in _REPARAMETRIZE:
             name = getattr(frame.f_locals["self"], _REPARAMETRIZE[code])
             self._stores(frame.f_locals["module"], name, outward(frame), looks=False)
+        elif code is set_data.__code__:
+            self._sets_data = None
         if code is Keeper.enter.__code__:
             recorder.keeps = True
         if code in ASKED:
@@ -355,6 +358,8 @@ class Watcher:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
+        if mode.tracer is not None and self._sets_data is not None:
+            self._refuse("the function sets the attribute 'data'", REMEDY, self._sets_data)
         if event == "opcode" and mode.tracer is not None:
             code, at = frame.f_code, frame.f_lasti
             if self._recorder is not None and self._recorder.scheduling.changed:
@@ -368,6 +373,8 @@ class Watcher:
                 owner = None if known else _target(frame, code, at)
                 if what == _SETS and can_be_set(owner, name):
                     self._stores(owner, name, (code, at))
+                elif what == _SETS and name == "data":
+                    self._sets_data = code, at
                 elif not known and not _is_recorded(name, owner):
                     self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:

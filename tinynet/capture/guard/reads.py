@@ -116,6 +116,12 @@ class Reads(Reach):
                 names.owner = None
         self._visited, self._parents, self._codes = {}, {}, set()
 
+    def forget(self, owner: Any, name: str) -> None:
+        """Forget an attribute of an object, which a program sets itself."""
+        names = self.names.get(id(owner))
+        value = ABSENT if names is None else names.values.pop(name, ABSENT)
+        self.tensors.pop(id(value), None)
+
     def _has_own_dict(self, owner: Any) -> bool:
         """Return whether the namespace of an object could be replaced, and the object be kept."""
         if is_a(owner, (dict, type, types.ModuleType)):

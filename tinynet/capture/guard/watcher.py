@@ -31,6 +31,7 @@ from tinynet.capture.guard.keys import modes
 from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
 from tinynet.capture.record.recorder import Recorder
+from tinynet.capture.record.stores import REMEDY, Store, can_be_set
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.graph.views import version_of
@@ -137,10 +138,11 @@ def _do_nothing() -> None:
 # ---- watcher ------------------------------------------------------------------------------------
 
 
+_SETS = "sets the attribute"
 _EFFECTS = {
     dis.opmap[name]: what
     for name, what in {
-        "STORE_ATTR": "sets the attribute",
+        "STORE_ATTR": _SETS,
         "DELETE_ATTR": "deletes the attribute",
         "STORE_GLOBAL": "sets the global variable",
         "DELETE_GLOBAL": "deletes the global variable",
@@ -182,6 +184,7 @@ class Watcher:
     Attributes:
         reads: what the code reads.
         modules: the modules that ran.
+        stores: the attributes of modules that the code sets.
     """
 
     def __init__(
@@ -191,6 +194,7 @@ class Watcher:
         self.reads = Reads(function, later)
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
+        self.stores: list[Store] = []
         self._following = following(self)
         self._lookups = builtin_calls.heard_by(self._looked_up)
 
@@ -224,6 +228,9 @@ class Watcher:
         if problem is not None:
             self._recorder.refuse(problem)
         self.reads.finish()
+        for store in self.stores:
+            if not store.is_idle():
+                self.reads.forget(store.module, store.name)
         self.reads.of_called(performed)
         for what, kind in self.reads.changed(performed):
             remedy = f"return the value, and change the {kind} outside"
@@ -344,15 +351,19 @@ class Watcher:
                 outer = what.endswith("outer variable")
                 name = _variable(code, number) if outer else code.co_names[number]
                 known = outer and name not in code.co_freevars
-                if not known and not _is_recorded(name, _target(frame, code, at)):
-                    self._refuse(
-                        f"the function {what} {name!r}",
-                        "return the value instead, and store it outside of the function",
-                        (code, at),
-                    )
+                owner = None if known else _target(frame, code, at)
+                if what == _SETS and can_be_set(owner, name):
+                    self._stores(owner, name, (code, at))
+                elif not known and not _is_recorded(name, owner):
+                    self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
         return self._opcode
+
+    def _stores(self, owner: Any, name: str, site: Any) -> None:
+        """Note the first time that the code sets an attribute of a module."""
+        if not any(store.module is owner and store.name == name for store in self.stores):
+            self.stores.append(Store(owner, name, site))
 
     def _check_schedules(self, code: Any, at: int) -> None:
         """Refuse to read what the step of a scheduler has changed."""

@@ -183,7 +183,10 @@ class Entry:
             self._node(source, group.outputs, source.constant(passes), kept, ends, held)
         for output in views:
             self._view(source, output)
-        lines.append(f"return {_text(captured.program.results, source)}")
+        result, stored = captured.program.results
+        for store, part in zip(captured.stores, stored, strict=True):
+            lines.append(f"{source.constant(store.module)}.{store.name} = {_text(part, source)}")
+        lines.append(f"return {_text(result, source)}")
 
     def _view(self, source: Source, output: Output) -> None:
         """Make a view by its operations, once its base has its node."""

@@ -105,7 +105,11 @@ def _replayed(
     replay.inputs(function, args, kwargs)
     program = entry.captured.program
     replay.run(entry.run)
-    for name, leaf in flatten(program.results, "output/output.1"):
+    result, stored = program.results
+    found = [*flatten(result, "output/output.1")]
+    for store, leaf in zip(entry.captured.stores, stored, strict=True):
+        found.append((f"output/{store.name}", leaf))
+    for name, leaf in found:
         value = _value(leaf)
         if value is not None:
             replay.builder.result(Result(name, replay.arrays[value.number], FORWARD))

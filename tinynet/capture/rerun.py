@@ -93,7 +93,7 @@ class Rerun:
                 default_generator.numpy.bit_generator.state = position
             args, kwargs = rebuilt(self._call, lambda x: given[x] if type(x) is _Place else x)
             with enable_grad():
-                result = self._function(*args, **kwargs)
+                result = self._captured.given(self._function(*args, **kwargs))
         finally:
             before.restore()
         outputs = found_in(self._captured.program.results, result)

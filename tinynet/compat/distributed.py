@@ -11,12 +11,7 @@ from tinynet.compat.refusal import absent, refusal
 _ONE = "every process has the whole model"
 
 
-FullyShardedDataParallel = absent("FullyShardedDataParallel", _ONE)
-CPUOffloadPolicy = absent("distributed.fsdp.CPUOffloadPolicy", _ONE)
-MixedPrecisionPolicy = absent("distributed.fsdp.MixedPrecisionPolicy", _ONE)
 Join = absent("distributed.algorithms.join.Join", "DistributedDataParallel has join()")
-fully_shard = refusal("distributed.fsdp.fully_shard", _ONE)
-FSDPModule = absent("distributed.fsdp.FSDPModule", _ONE)
 
 HuggingFaceStorageReader = absent("distributed.checkpoint.HuggingFaceStorageReader", _ONE)
 HuggingFaceStorageWriter = absent("distributed.checkpoint.HuggingFaceStorageWriter", _ONE)
@@ -76,6 +71,10 @@ class Partial(Placement):
 
 
 distribute_tensor = refusal("distributed.tensor.distribute_tensor", _ONE)
+empty, full, ones, rand, randn, zeros = (
+    refusal(f"distributed.tensor.{name}", _ONE)
+    for name in ("empty", "full", "ones", "rand", "randn", "zeros")
+)
 distribute_module = refusal("distributed.tensor.distribute_module", _ONE)
 implicit_replication = refusal("distributed.tensor.experimental.implicit_replication", _ONE)
 local_map = refusal("distributed.tensor.experimental.local_map", _ONE)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array, namespace
+from tinynet.kernels.strides import restrided
 
 
 class _Named:
@@ -127,26 +128,25 @@ def suggested(array: Array) -> memory_format:
     return channels_last if array.ndim == 4 else channels_last_3d
 
 
-def expanded(array: Array, shape: tuple[int, ...]) -> Array:
-    """Return an array broadcast to a shape, with PyTorch's strides of dimensions of length 1."""
-    extra, steps = len(shape) - array.ndim, list[int]()
+def expanded(array: Array, shape: Sequence[int]) -> Array | None:
+    """Return an array broadcast to a shape (-1 keeps a size) with PyTorch's strides, or None."""
+    own, after, extra = array.shape, array.itemsize, len(shape) - array.ndim
+    full = steps = tuple[int, ...]()
     for i in reversed(range(len(shape))):
-        n = array.shape[i - extra] if i >= extra else 1
-        after = shape[i + 1] * steps[-1] if steps else array.itemsize
-        step = array.strides[i - extra] if i >= extra else after
-        steps.append(0 if n == 1 != shape[i] else step)
-    return np.lib.stride_tricks.as_strided(array, shape, steps[::-1])
+        size, step = (own[i - extra], array.strides[i - extra]) if i >= extra else (1, after)
+        n = size if shape[i] == -1 and i >= extra else shape[i]
+        if n != size and (size != 1 or n < 0):
+            return None
+        step = step if n == size else 0
+        full, steps, after = (n, *full), (step, *steps), n * step
+    return restrided(array, full, steps) if extra >= 0 else None
 
 
 def inserted(array: Array, axis: int) -> Array:
     """Return a view with a dimension of length 1, with PyTorch's stride."""
-    if not array.size:
-        return np.expand_dims(array, axis)
-    shape = (*array.shape[:axis], 1, *array.shape[axis:])
-    wide = array.reshape(shape) if array.flags.c_contiguous else np.expand_dims(array, axis)
-    step = array.itemsize if axis == array.ndim else array.shape[axis] * array.strides[axis]
-    steps = (*array.strides[:axis], step, *array.strides[axis:])
-    return wide if wide.strides == steps else np.lib.stride_tricks.as_strided(wide, shape, steps)
+    shape, old = array.shape, array.strides
+    step = array.itemsize if axis == array.ndim else shape[axis] * old[axis]
+    return restrided(array, (*shape[:axis], 1, *shape[axis:]), (*old[:axis], step, *old[axis:]))
 
 
 # ---- orders of results --------------------------------------------------------------------------
@@ -287,8 +287,7 @@ def in_memory(result: Array, *inputs: Any) -> Array:
     if 0 in array.strides or min(array.strides) < 0:
         return preserved(result, array)
     last = sum((n - 1) * step for n, step in zip(array.shape, array.strides, strict=True))
-    memory = np.zeros(last // array.itemsize + 1, result.dtype)
-    made = np.lib.stride_tricks.as_strided(memory, array.shape, array.strides)
+    made = restrided(np.zeros(last // array.itemsize + 1, result.dtype), array.shape, array.strides)
     made[...] = result
     return made
 

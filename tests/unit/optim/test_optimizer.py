@@ -721,11 +721,12 @@ def test_a_parameter_whose_data_was_replaced_goes_on_there(name):
     assert run(True) == run(False)
 
 
-def test_state_that_was_replaced_or_changed_is_used():
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_state_that_was_replaced_or_changed_is_used(steps):
     def run(change):
         p = parameter(1.0, 2.0)
         optimizer = optim.Adam([p], lr=0.1)
-        descend(optimizer, [p], 2)
+        descend(optimizer, [p], steps)
         change(optimizer, p)
         descend(optimizer, [p])
         return p.tolist(), optimizer.state[p]["step"].item()

@@ -16,3 +16,13 @@ def test_options_are_set_and_read(path):
     home.triton.unique_kernel_names = True
     with pytest.raises(KeyError, match="no_such_option"):
         home.patch(no_such_option=1).__enter__()
+
+
+def test_the_exceptions_can_be_caught():
+    (home,) = paths.homes_of("torch._dynamo.exc")
+    with pytest.raises(home.TorchDynamoException, match="a reason"):
+        raise home.Unsupported("a reason")
+    assert issubclass(home.TorchDynamoException, RuntimeError)
+    (tools,) = paths.homes_of("torch._dynamo.utils")
+    with tools.disable_cache_limit():
+        pass

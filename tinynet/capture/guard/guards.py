@@ -24,6 +24,7 @@ from tinynet.capture.guard.holdings import (
     unchanged,
     value_of,
 )
+from tinynet.capture.guard.keys import form
 from tinynet.capture.guard.reads import Reads
 from tinynet.capture.program import Program
 from tinynet.capture.record.capturing import Captured
@@ -107,6 +108,14 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         place, equals = source.text(holder), "is" if isinstance(answer, Tensor) else "=="
         text = f"{source.keep(fact)}({place}) {equals} {source.keep(answer)}"
         found.append(Condition(text, f"the {fact.__name__.replace('_', ' ')} of {place}"))
+    for store in (*captured.stores, *captured.idle):
+        place = f"value_of({source.constant(store.module)}, {store.name!r})"
+        text = f"type({place}) is {source.constant(Tensor)}"
+        if store.looks:
+            text += f" and {source.keep(form)}({place}) == {source.keep(store.before)}"
+        if store in captured.idle:
+            text = f"alike({place}, {source.keep(store.before)})"
+        found.append(Condition(text, f"{type(store.module).__name__}.{store.name}"))
     found += _apart(source, captured.program)
     watcher = captured.watcher
     source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.guard.watcher import Watcher
-from tinynet.capture.program import Call, CaptureError, Program, Value
+from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
 from tinynet.capture.record.outputs import Output, Results
 from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
@@ -80,6 +80,8 @@ class Captured:
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
         draws: it draws random numbers of the default generator.
+        stores: the attributes of modules that it sets to tensors.
+        idle: those that it sets to the value that they had; what a guard needs.
         facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
@@ -92,6 +94,8 @@ class Captured:
         arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
         self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
         self.fixed: dict[int, Any] = {}
+        self.stores = [store for store in watcher.stores if not store.is_idle()]
+        self.idle = [store for store in watcher.stores if store.is_idle()]
         self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
@@ -100,6 +104,14 @@ class Captured:
         pairs = ((i, a, other.shared.get(i)) for i, a in self.shared.items())
         self.fixed = {i: a for i, a, b in pairs if a is b}
         self.shared = other.shared = {}
+
+    def given(self, result: Any) -> tuple[Any, list[Any]]:
+        """Return the result of a call, and what the call left in attributes."""
+        return result, [store.value() for store in self.stores]
+
+    def places(self) -> list[tuple[int, str]]:
+        """Return the modules, by their ids, and the attributes that it sets."""
+        return [(id(store.module), store.name) for store in self.stores]
 
     def programs(self) -> list[Program]:
         """Return the program, and the backward passes from its outputs."""
@@ -120,6 +132,8 @@ class Captured:
 
     def same(self, other: Captured) -> Call | bool | None:
         """Return True, or the first call that differs, or False."""
+        if self.places() != other.places():
+            return False
         found = self.program.difference(other.program)
         if found is not True or len(self.groups) != len(other.groups):
             return found if found is not True else False
@@ -165,7 +179,9 @@ def _finish(
     """Add the results, and the backward passes from those that require grad."""
     try:
         captured.watcher.reads.require_new(result)
-        results = Results(recorder, result)
+        for store in captured.stores:
+            store.check()
+        results = Results(recorder, captured.given(result))
         captured.program.results, captured.outputs = results.structure, results.outputs
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
@@ -173,6 +189,11 @@ def _finish(
         if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
             probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
         captured.groups = probe()
+        read = [captured.facts, captured.gradients_read, captured.states()]
+        used = {id(entry[0]) for entries in read for entry in entries}
+        used |= {id(leaf) for leaf in leaves(results.structure)}
+        for store in captured.stores:
+            store.forget_before(used)
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:

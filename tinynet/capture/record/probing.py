@@ -83,8 +83,8 @@ class _Live:
 
 def _not_separate() -> CaptureError:
     return CaptureError(
-        "it returns a tensor and another one that is computed from it",
-        "return the first one detached, or compute the second one outside",
+        "it returns or stores a tensor and another one that is computed from it",
+        "return or store the first one detached, or compute the second one outside",
     )
 
 

@@ -123,7 +123,7 @@ class World:
 
     def roots(self) -> list[Any]:
         """Return what a snapshot begins with."""
-        return [*(t for _, t in self.tensors), *self.objects]
+        return [*(t for _, t in self.tensors), *self.objects, *self._captured.stores]
 
     def look(self, result: Any = (), gradients: Any = (), copied: Copied = np.array) -> Appearance:
         """Return what can be seen now.
@@ -158,7 +158,7 @@ class World:
         """Return the number of the call that made what is seen, and the user's line."""
         program = self._captured.program
         if sight.role == OF_RESULT:
-            found = flat(program.results)
+            found = flat(*program.results)
             leaf = found[sight.number] if sight.number < len(found) else None
             return _last(program, lambda call: leaf_value(leaf) in {*call.outputs()})
         if sight.number < 0:
@@ -196,8 +196,15 @@ def _changes(call: Call, t: Tensor, memories: set[int]) -> bool:
     return False
 
 
-def flat(structure: Any) -> list[Any]:
-    """Return what is in nested tuples, lists and dictionaries, with the classes of these."""
+def flat(structure: Any, stored: list[Any] | None = None) -> list[Any]:
+    """Return what is in nested tuples, lists and dictionaries, with the classes of these.
+
+    Args:
+        structure: a result.
+        stored: what the call left in attributes, which comes last.
+    """
+    if stored:
+        return [*flat(structure), *stored]
     if is_a(structure, tuple | list):
         return [type(structure), *(x for part in contents(structure) for x in flat(part))]
     if type(structure) is dict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from tinynet.capture.guard.holdings import bases_of, is_a, module_of
 from tinynet.capture.program import root
+from tinynet.capture.record.stores import Store
 from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.graph.views import View
 from tinynet.core.tensors.tensor import Tensor
@@ -101,6 +103,9 @@ class Snapshot:
             self._undo.append(lambda: setattr(bits, "state", state))
         elif is_a(thing, Module):
             return [value for value in attributes(thing).values() if is_a(value, (Tensor, Module))]
+        elif kind is Store:
+            self._undo.append(functools.partial(thing.put, value := thing.value()))
+            return [value]
         elif kind in _CACHES:
             return ()
         elif any(module_of(base).startswith(_CHANGED) for base in bases_of(kind)):

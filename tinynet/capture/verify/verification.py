@@ -152,12 +152,13 @@ def _look(
         words = f"{type(outcome.error).__name__}: {outcome.error}".partition("\n")[0]
         return seen | {Sight(OF_RESULT, 0, "the error"): words}
     captured = entry.captured
+    given = captured.given(outcome.result)
     try:
-        outputs = found_in(captured.program.results, outcome.result)
+        outputs = found_in(captured.program.results, given)
         gradients = gradients_behind(captured.groups, outputs, tensors)
     except Exception as error:  # the function returned something else, or cannot be differentiated
         gradients = [f"{type(error).__name__}: {error}".partition("\n")[0]]
-    return world.look(flat(outcome.result), gradients, copied)
+    return world.look(flat(*given), gradients, copied)
 
 
 def _difference(

@@ -1,7 +1,7 @@
-"""``torch._dynamo.config`` and ``torch._inductor.config``: PyTorch's options of its compiler.
+"""``torch._dynamo`` and ``torch._inductor``: options and exceptions of PyTorch's compiler.
 
-Programs set them at their start. They change nothing here: ``tn.compile`` runs a function eagerly
-where it cannot replay it, and has no kernels to tune.
+Programs set the options at their start. They change nothing here: ``tn.compile`` runs a function
+eagerly where it cannot replay it, and has no kernels to tune. Nor does it raise the exceptions.
 """
 
 from __future__ import annotations
@@ -63,3 +63,40 @@ def patch(
         yield
     finally:
         options.update(before)
+
+
+@contextlib.contextmanager
+def disable_cache_limit() -> Iterator[None]:
+    """Do nothing: ``tn.compile`` has its own limit."""
+    yield
+
+
+# ---- torch._dynamo.exc --------------------------------------------------------------------------
+
+
+class TorchDynamoException(RuntimeError):  # noqa: N818
+    """The base class of what PyTorch's compiler raises."""
+
+
+class InternalTorchDynamoError(TorchDynamoException):
+    """A mistake of PyTorch's compiler."""
+
+
+class BackendCompilerFailed(TorchDynamoException):
+    """An error of a backend of PyTorch's compiler."""
+
+
+class RecompileError(TorchDynamoException):
+    """PyTorch compiles a function again, and its options forbid that."""
+
+
+class TorchRuntimeError(TorchDynamoException):
+    """An operation fails while PyTorch traces it."""
+
+
+class Unsupported(TorchDynamoException):
+    """PyTorch cannot trace a statement."""
+
+
+class UserError(TorchDynamoException):
+    """PyTorch's compiler is used in a wrong way."""

@@ -259,12 +259,11 @@ class Forward:
         (first, *_) = op.tensors
         if op.many:
             self.body(f"""
-                t = []
+                t, site = [], outward(getframe(1))
                 for i, part in enumerate(r):
                     one = wrap(part)
-                    link = make_view({first}, one, (({self.n}_op, (i, *{args})),), mode.grad)
+                    link = make_view({first}, one, (({self.n}_op, (i, *{args})),), mode.grad, site)
                     if mode.grad: link.origin = MULTIPLE
-                    if link.site is None: link.site = outward(getframe(1))
                     t.append(one)
                 t = tuple(t)""")
             self.returned = "t"
@@ -354,9 +353,9 @@ class Forward:
         op = self.op
         if op.kind == "sequence":
             (t,) = op.tensors
-            some = "any(e is not None for e in edges)"
-            find = [f"edges = tuple(edge_of(x) for x in {t})", f"if {some}:"]
-            return f"any(x._requires_grad for x in {t})", find, "edges"
+            some = "any([e is not None for e in edges])"
+            find = [f"edges = tuple([edge_of(x) for x in {t}])", f"if {some}:"]
+            return f"any([x._requires_grad for x in {t}])", find, "edges"
         number = op.tensors[1] if self.second_may_be_number() else None
         flags, names, lines = [], [], []
         for i, t in enumerate(op.tensors):

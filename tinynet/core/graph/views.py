@@ -65,20 +65,21 @@ class View:
         return (*reversed(undone), *self.chain)
 
 
-def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool) -> View:
+def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool, site: Any = None) -> View:
     """Law 1: make ``target``, a new result of view operations, alias ``source``."""
     counter = target._counter = source._counter or counter_of(source)
     if counter is INFERENCE:
-        return View(source, (), 0, None)  # inference tensors have no history
+        return View(source, (), 0, None, site)  # inference tensors have no history
     outer = source._view
     origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
     if outer is None:
-        view = View(source, steps, counter.n, origin)
+        view = View(source, steps, counter.n, origin, site)
         if counter.n and hasattr(counter, "reshaped") and counter.reshaped:
             view.since = len(counter.reshaped)
             counter.reshaped[-1][-1] = True
     else:
-        view = View(outer.base, outer.chain + steps, counter.n, origin or outer.origin, outer.site)
+        site = outer.site or site
+        view = View(outer.base, outer.chain + steps, counter.n, origin or outer.origin, site)
         view.since = outer.since
     if origin and view.site is None:
         view.site = here()

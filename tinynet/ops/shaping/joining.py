@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,11 +87,12 @@ def cat(tensors: list[Array], /, dim: int = 0) -> Array:
         >>> tn.cat([tn.ones(2), tn.zeros(1)])
         tensor([1., 1., 0.])
     """
-    if tensors[0].ndim and len({a.shape for a in tensors}) == 1:
-        parts, axis = tensors, _axis(dim, tensors[0].ndim)
-    else:
-        parts, axis = _fitting(tensors, dim)
-    return layouts.of_parts(np.concatenate(parts, axis), tensors)
+    dim = operator.index(dim)
+    try:
+        joined = np.concatenate(tensors, dim)
+    except ValueError:  # they do not fit, or some are empty vectors
+        joined = np.concatenate(*_fitting(tensors, dim))
+    return layouts.of_parts(joined, tensors)
 
 
 def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, ...]:

@@ -71,8 +71,7 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
         >>> [p.tolist() for p in tn.arange(5).split(2)]
         [[0, 1], [2, 3], [4]]
     """
-    n = _length(self, "split", dim)
-    axis = axis_of(dim, self._array.ndim)
+    axis, n = _dimension(self, "split", dim)
     given: Any = split_size
     if is_whole(given):
         size = int(given)
@@ -84,8 +83,8 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
             raise RuntimeError(
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
             )
-        starts = [*range(0, n, size or 1), n] if n else [0, 0]
-        return views.split_at.function(self, tuple(starts), axis)
+        starts = (*range(0, n, size), n) if n else (0, 0)
+        return views.split_at.function(self, starts, axis)
     sizes: list[int] = list(given)
     if any(size < 0 for size in sizes):
         raise RuntimeError(
@@ -97,14 +96,16 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
             f"split_with_sizes expects split_sizes to sum exactly to {n} (input tensor's size "
             f"at dimension {dim}), but got split_sizes={sizes}"
         )
-    starts = [0, *itertools.accumulate(sizes)]
-    return views.split_in_sizes.function(self, tuple(starts), axis)
+    return views.split_in_sizes.function(self, (0, *itertools.accumulate(sizes)), axis)
 
 
-def _length(t: Tensor, name: str, dim: int) -> int:
-    if t._array.ndim == 0:
+def _dimension(t: Tensor, name: str, dim: int) -> tuple[int, int]:
+    """Return a dimension, counted from the front, and its length."""
+    shape = t._array.shape
+    if not shape:
         raise RuntimeError(f"{name} expects at least a 1-dimensional tensor")
-    return int(t._array.shape[axis_of(dim, t._array.ndim)])
+    axis = axis_of(dim, len(shape))
+    return axis, shape[axis]
 
 
 @composite(aliases=("unsafe_chunk",), checks=True)
@@ -115,14 +116,13 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
         >>> tn.arange(5).chunk(2)
         (tensor([0, 1, 2]), tensor([3, 4]))
     """
-    _length(self, "chunk", dim)
+    axis, n = _dimension(self, "chunk", dim)
     chunks = whole("chunks", chunks)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    n = _length(self, "chunk", dim)
     if n == 0:
         return split(self, [0] * chunks, dim)
-    return split(self, -(-n // chunks), dim)
+    return views.split_at.function(self, (*range(0, n, -(-n // chunks)), n), axis)
 
 
 @copied("tn.diagonal_copy(x)", [1.0])

@@ -56,8 +56,8 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
     Raises:
         RuntimeError: the shape does not fit.
     """
-    least = min(shape, default=0)
-    if least >= 0 and math.prod(shape) == count:
+    least, product = min(shape, default=0), math.prod(shape)
+    if least >= 0 and product == count:
         return shape
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
@@ -66,7 +66,7 @@ def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
             f"invalid shape dimension {least} at index {shape.index(least)} of shape {list(shape)}"
         )
     if least == -1:
-        at, known = shape.index(-1), -math.prod(shape)
+        at, known = shape.index(-1), -product
         if known == count == 0:
             raise RuntimeError(
                 f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
@@ -103,7 +103,7 @@ alias.grad(self=lambda g: g)
 def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view with another shape."""
     try:
-        return self.reshape(shape, copy=False)
+        return self.reshape(shape) if self.flags.c_contiguous else self.reshape(shape, copy=False)
     except ValueError:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
@@ -203,28 +203,27 @@ def _inverse(dims: tuple[int, ...]) -> tuple[int, ...]:
 @view(node="ExpandBackward0")
 def expand_to(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view in which dimensions of length 1 repeat without copying."""
-    new = len(shape) - self.ndim
+    wide = layouts.expanded(self, shape)
+    if wide is None:
+        raise _not_expandable(self, shape)
+    return wide  # core/graph/inplace.py refuses overlapping writes
+
+
+def _not_expandable(array: Array, shape: tuple[int, ...]) -> RuntimeError:
+    old, new = array.shape, len(shape) - array.ndim
     if new < 0:
-        raise too_few(kind_of(self).partition(" ")[0], self.shape, shape)
-    full = list(shape)
-    if any(n < 0 for n in full[:new]):
-        raise RuntimeError(
+        return too_few(kind_of(array).partition(" ")[0], old, shape)
+    if min(shape[:new], default=0) < 0:
+        return RuntimeError(
             "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
             "dimension 0"
         )
-    for i, n in reversed([*enumerate(self.shape)]):  # as PyTorch: the last first
-        if full[new + i] == -1:
-            full[new + i] = n
-        elif n != 1 and full[new + i] != n:
-            raise RuntimeError(
-                f"The expanded size of the tensor ({full[new + i]}) must match the existing size "
-                f"({n}) at non-singleton dimension {new + i}.  Target sizes: {list(shape)}.  "
-                f"Tensor sizes: {list(self.shape)}"
-            )
-    wide = layouts.expanded(self, tuple(full)) if 1 in full else np.broadcast_to(self, full)
-    if self.flags.writeable and not wide.flags.writeable:
-        wide.flags.writeable = True  # core/graph/inplace.py refuses overlapping writes
-    return wide
+    places = enumerate(zip(shape[new:], old, strict=True), new)
+    at, n, size = max((i, n, m) for i, (n, m) in places if m not in (1, n) and n != -1 or n < -1)
+    return RuntimeError(
+        f"The expanded size of the tensor ({n}) must match the existing size ({size}) at "
+        f"non-singleton dimension {at}.  Target sizes: {list(shape)}.  Tensor sizes: {list(old)}"
+    )
 
 
 expand_to.grad(self=lambda g: g)  # the engine sums it to the input's shape

@@ -447,7 +447,7 @@ class Plan:
     def is_valid(self, state: Any, names: tuple[str, ...]) -> bool:
         """Return whether no values and no state were replaced since the plan was made."""
         if self._unchanged is None:
-            if not self._is_repeated():
+            if not self._is_repeated(state):
                 return False
             self._unchanged, self.collect = checks(self, [*self.group["params"]])
         return names == self.names and self._unchanged(self.group["params"], state)
@@ -459,11 +459,15 @@ class Plan:
             for one in others:
                 one.fill(value)
 
-    def _is_repeated(self) -> bool:
-        """Return whether the same parameters have dense gradients again."""
+    def _is_repeated(self, state: Any) -> bool:
+        """Return whether the same parameters, and state, have dense gradients again."""
         ready = [p for p in self.group["params"] if p._grad is not None]
-        same = len(ready) == len(self.params) and all(map(is_, ready, self.params))
-        return same and all(isinstance(p._grad._array, np.ndarray) for p in ready)
+        if len(ready) != len(self.params) or not all(map(is_, ready, self.params)):
+            return False
+        dense = all(isinstance(p._grad._array, np.ndarray) for p in ready)
+        # the checks are written for what the slots hold: state may have been replaced since
+        both = zip(ready, self.slots, strict=True)
+        return dense and not any(slot.stale(p, state.get(p), self.names) for p, slot in both)
 
     def advance(self, after: dict[str, Any]) -> None:
         """Set the 0-d state to its values after a step."""

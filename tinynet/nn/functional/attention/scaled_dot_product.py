@@ -40,6 +40,9 @@ __all__ = ["scaled_dot_product_attention"]
 _FEW = 32  # queries for which a copy of all keys costs more than it saves
 _BLOCK = 65536  # number of scores per block, which fits the cache
 _ROWS = 128  # number of queries per block of a large matrix
+_SAFE = {
+    kind: (math.exp(-top), math.exp(top)) for kind, top in SAFE.items()
+}  # sums of exponentials
 
 
 def _parts(scores: Array) -> Sequence[Any]:
@@ -80,9 +83,9 @@ def _scaled(rows: Array, x: Array, scale: float) -> tuple[Array, Array]:
     return rows, np.multiply(columns, factor, order="C")
 
 
-def _write_scores(query: Array, columns: Array, bias: Array | None, scores: Array) -> Array:
-    """Write ``query @ columns + bias``."""
-    np.matmul(query, columns, out=scores)
+def _scores(query: Array, columns: Array, bias: Array | None, out: Array | None) -> Array:
+    """Return ``query @ columns + bias``, in ``out`` if given."""
+    scores: Array = np.matmul(query, columns, out=out)
     if bias is not None:
         scores += bias
     return scores
@@ -94,34 +97,40 @@ def _tops(scores: Array) -> Array:
     return np.where(np.isneginf(tops), scores.dtype.type(0), tops)
 
 
-def _write_powers(
+def _powers(
     query: Array,
     columns: Array,
     bias: Array | None,
     keep: Array | None,
-    powers: Array,
-    sums: Array,
-) -> None:
-    """Write the exponentials of the scores, up to a factor per row, and their sums as a column.
+    powers: Array | None = None,
+    sums: Array | None = None,
+) -> tuple[Array, Array]:
+    """Return the exponentials of the scores, up to a factor per row, and their sums as a column.
 
-    If no score is large and no sum is small, exp needs no shift, which saves two passes.
+    They are written to ``powers`` and ``sums``, if given. If no sum is large or small, exp needs no
+    shift, which saves three passes.
     """
-    scores = _write_scores(query, columns, bias, powers)
-    column, safe = ones(scores.shape[-1], scores.dtype)[:, None], SAFE.get(scores.dtype, 0.0)
-    if largest(scores, axis=None, initial=-np.inf) < safe:
-        np.exp(scores, out=scores)
-        if keep is not None:
-            scores[..., -keep.shape[-1] :] *= keep
-        np.matmul(scores, column, out=sums)
-        if smallest(sums, axis=None, initial=np.inf) > math.exp(-safe):
-            return
-        _write_scores(query, columns, bias, powers)
+    scores = _scores(query, columns, bias, powers)
+    kind = scores.dtype
+    column, (low, high) = ones(scores.shape[-1], kind)[:, None], _SAFE.get(kind, (1.0, 1.0))
+    np.exp(scores, out=scores)
+    if keep is not None:
+        scores[..., -keep.shape[-1] :] *= keep
+    sums = np.matmul(scores, column, out=sums)
+    # The largest first: it is NaN or infinite where a score is.
+    if (
+        largest(sums, axis=None, initial=low) < high
+        and smallest(sums, axis=None, initial=high) > low
+    ):
+        return scores, sums
+    _scores(query, columns, bias, scores)
     if keep is not None:
         np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
     scores -= _tops(scores)
     np.exp(scores, out=scores)
-    np.matmul(scores, column, out=sums)
+    sums = np.matmul(scores, column, out=sums)
     sums[sums == 0] = 1  # all keys masked: the output is 0
+    return scores, sums
 
 
 def _allocate(like: Array, shape: tuple[int, ...]) -> Array:
@@ -162,20 +171,21 @@ def _attend(
     scale: float,
 ) -> tuple[Array, Array, Array]:
     """Return the output, exponentials of the scores up to a factor, and their sums."""
-    batch, length, kind = _batch(query, key, value), query.shape[-2], query.dtype
-    powers = np.empty((*batch, length, key.shape[-2]), kind)
-    sums = np.empty((*batch, length, 1), kind)
+    batch, length, keys = _batch(query, key, value), query.shape[-2], key.shape[-2]
     output = _allocate(query, (*batch, length, value.shape[-1]))
-    if powers.size * 2 <= _BLOCK and (keep is None or keep.shape[-1] == key.shape[-2]):
+    is_small = math.prod(batch) * length * keys * 2 <= _BLOCK
+    if is_small and (keep is None or keep.shape[-1] == keys):
         q, columns = _scaled(query, key, scale)  # all in one block: numpy broadcasts
-        _write_powers(q, columns, bias, keep, powers, sums)
+        powers, sums = _powers(q, columns, bias, keep)
         np.matmul(powers if noise is None else powers * noise, value, out=output)
         output /= sums
         return output, powers, sums
 
+    powers = np.empty((*batch, length, keys), query.dtype)
+    sums = np.empty((*batch, length, 1), query.dtype)
     query, key, value = (_broadcast(x, batch + x.shape[-2:]) for x in (query, key, value))
     b, k = (x if x is None else _broadcast(x, powers.shape) for x in (bias, keep))
-    spans = _spans(keep, length, key.shape[-2])
+    spans = _spans(keep, length, keys)
     for part in _parts(powers):
         p, out, total = powers[part], output[part], sums[part]
         q, columns = _scaled(query[part], key[part], scale)
@@ -183,9 +193,7 @@ def _attend(
             at = ..., rows, slice(end)  # powers behind the end are never read
             bias_of = b if b is None else b[part][at]
             kept = None if k is None or begin >= end else k[part][..., rows, begin:end]
-            _write_powers(
-                q[..., rows, :], columns[..., :end], bias_of, kept, p[at], total[..., rows, :]
-            )
+            _powers(q[..., rows, :], columns[..., :end], bias_of, kept, p[at], total[..., rows, :])
             weights = p[at] if noise is None else p[at] * noise[part][at]
             np.matmul(weights, value[part][..., :end, :], out=out[..., rows, :])
         out /= total
@@ -411,11 +419,13 @@ def scaled_dot_product_attention(
         tensor([[[1.],
                  [2.]]])
     """
-    tensor_only("scaled_dot_product_attention", query=query, key=key, value=value)
     if not 0.0 <= dropout_p <= 1.0:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {dropout_p:g}")
-    _check_dtypes(query, key, value)
-    if enable_gqa:
+    shape = _plain_shape(query, key, value)
+    if shape is None:
+        tensor_only("scaled_dot_product_attention", query=query, key=key, value=value)
+        _check_dtypes(query, key, value)
+    if shape is None and enable_gqa:
         key, value = (_repeated_heads(query, x) for x in (key, value))
     if query._array.dtype == np.float16:  # products and sums in float16 are slow and inaccurate
         if attn_mask is not None and attn_mask.is_floating_point():
@@ -424,7 +434,7 @@ def scaled_dot_product_attention(
         return scaled_dot_product_attention(
             q, k, v, attn_mask, dropout_p, is_causal, scale=scale
         ).half()
-    shape = _shape_of_scores(query, key, value)
+    shape = shape or _shape_of_scores(query, key, value)
     kind = query._array.dtype
     keep = None
     if attn_mask is not None:
@@ -466,6 +476,19 @@ def _repeated_heads(query: Tensor, x: Tensor) -> Tensor:
     *batch, _, length, size = x.shape
     repeated = x.unsqueeze(-3).expand(*batch, heads, queries // heads, length, size)
     return repeated.reshape(*batch, queries, length, size)
+
+
+def _plain_shape(query: Any, key: Any, value: Any) -> tuple[int, ...] | None:
+    """Return the shape of the scores of tensors whose shapes need no check; None for others."""
+    if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
+        return None
+    q, k, v = query._array, key._array, value._array
+    queries, keys = q.shape, k.shape
+    if not q.dtype == k.dtype == v.dtype or q.dtype not in SAFE or not 1 < q.ndim == k.ndim:
+        return None
+    if queries[:-2] != keys[:-2] or queries[-1] != keys[-1] or keys[:-1] != v.shape[:-1]:
+        return None
+    return (*queries[:-1], keys[-2])
 
 
 def _check_dtypes(query: Tensor, key: Tensor, value: Tensor) -> None:

@@ -135,13 +135,6 @@ def check_rows(
             f"{function}(): argument 'normalized_shape' (position 2) must be tuple of ints, not "
             f"{type(normalized_shape).__name__}"
         )
-    fits = tuple(normalized_shape)
-    shapes = {fits}  # a loop costs less than a generator
-    for p in parameters.values():
-        if p is not None:
-            shapes.add(p._array.shape)
-    if fits and input._array.shape[-len(fits) :] == fits and len(shapes) == 1:
-        return math.prod(fits)
     shape = list(normalized_shape)
     if not shape:
         raise RuntimeError(
@@ -161,6 +154,19 @@ def check_rows(
             f"[{star}{', '.join(map(str, shape))}], but got input of size{size}"
         )
     return math.prod(shape)
+
+
+def fits(input: Any, shape: Any, *parameters: Tensor | None) -> bool:
+    """Return whether rows of a shape need no check: all have this shape and one floating dtype."""
+    if not isinstance(input, Tensor) or shape.__class__ is not tuple or not shape:
+        return False
+    x = input._array
+    if x.dtype.kind != "f" or x.shape[-len(shape) :] != shape:
+        return False
+    for p in parameters:
+        if p is not None and (p._array.shape != shape or p._array.dtype != x.dtype):
+            return False
+    return True
 
 
 # ---- normalization ------------------------------------------------------------------------------
@@ -407,9 +413,12 @@ def layer_norm(
         tensor([[-1.,  1.],
                 [-1.,  1.]])
     """
-    tensor_only("layer_norm", input=input)
-    length = check_rows("layer_norm", "*, ", input, normalized_shape, weight=weight, bias=bias)
-    check_kinds("LayerNormKernelImpl", input, weight, bias)
+    if fits(input, normalized_shape, weight, bias):
+        length = math.prod(normalized_shape)
+    else:
+        tensor_only("layer_norm", input=input)
+        length = check_rows("layer_norm", "*, ", input, normalized_shape, weight=weight, bias=bias)
+        check_kinds("LayerNormKernelImpl", input, weight, bias)
     w, b = _parameter(weight, 1.0, input, 0), _parameter(bias, 0.0, input, 0)
     return layer_normalized.function(input, w, b, length, eps)
 

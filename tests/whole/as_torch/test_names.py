@@ -12,7 +12,8 @@ import tinynet as tn
 from tinynet import nn, sparse
 from tinynet.as_torch import processes
 from tinynet.autograd import Variable
-from tinynet.compat import attention, distributed, hub, jit, pytree, sharding
+from tinynet.compat import attention, hub, jit, pytree
+from tinynet.compat.parallel import distributed, sharding
 from tinynet.compat.version import TorchVersion
 from tinynet.utils import backcompat
 

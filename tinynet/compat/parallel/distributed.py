@@ -43,7 +43,7 @@ class Shard(Placement):
     """Each process has a part of a dimension.
 
     Example:
-        >>> from tinynet.compat import distributed
+        >>> from tinynet.compat.parallel import distributed
         >>> distributed.Shard(0), distributed.Shard(0).is_shard(1)
         (Shard(dim=0), False)
     """

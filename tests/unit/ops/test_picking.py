@@ -60,3 +60,11 @@ def test_nothing_given_changes():
     pick(condition, one, other)[...] = 7
     identical(one, before[0])
     identical(other, before[1])
+
+
+def test_a_condition_that_is_smaller_than_what_it_chooses_from():
+    for shape, larger in (((_SMALL, 1), (_SMALL, 3)), ((1, _SMALL), (3, _SMALL))):
+        condition = np.random.RandomState(0).random_sample(shape) < 0.5
+        one, other = (made(np.float32, seed, larger) for seed in (1, 2))
+        for a, b in ((one, other), (one, 0.0), (2.0, other), (one, other[:1, :1])):
+            identical(pick(condition, a, b), np.where(condition, a, b))

@@ -154,7 +154,8 @@ class Program:
         arguments: the arrays that are passed to it, in order.
         states: tensors from outside, such as parameters, and the values of their arrays.
         calls: what it does.
-        results: what it returns, in any structure, of values, handles and constants.
+        results: what it returns, in any structure, of values, handles and constants. Of a function,
+            a pair: its result, and what it leaves in attributes of modules.
         tensors: the number of handles.
         handled: the number of calls until the last one whose error would be handled by the user's
             code; no call among them has an effect.

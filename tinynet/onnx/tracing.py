@@ -45,7 +45,7 @@ class Trace:
         if any(len(p.calls) < len(longest) for p in programs):
             raise DifferentError(longest[len(self.calls)].site)
         self.results: dict[str, Value] = {}
-        for name, value in _named(self.program.results, "output"):
+        for name, value in _named(self.program.results[0], "output"):
             count = sum(name == known.partition(":")[0] for known in self.results)
             self.results[f"{name}:{count}" if count else name] = value
 

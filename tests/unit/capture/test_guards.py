@@ -509,15 +509,24 @@ def test_dropout_in_training_and_evaluation():
 
 
 @pytest.mark.parametrize(
-    "register",
+    ("register", "why"),
     [
-        lambda net, hook: net[0].register_forward_hook(lambda m, a, out: out * hook()),
-        lambda net, hook: net.register_forward_pre_hook(lambda m, a: (a[0] * hook(),)),
-        lambda net, hook: net[2].register_full_backward_hook(lambda m, i, o: (i[0] * hook(),)),
+        (
+            lambda net, hook: net[0].register_forward_hook(lambda m, a, out: out * hook()),
+            "changes a list from outside",
+        ),
+        (
+            lambda net, hook: net.register_forward_pre_hook(lambda m, a: (a[0] * hook(),)),
+            "changes a list from outside",
+        ),
+        (
+            lambda net, hook: net[2].register_full_backward_hook(lambda m, i, o: (i[0] * hook(),)),
+            "a module has hooks on its gradients",
+        ),
     ],
 )
 @pytest.mark.parametrize("before", [False, True])
-def test_hooks_on_modules(register, before):
+def test_hooks_on_modules(register, why, before):
     seen = []
 
     def hook():
@@ -534,9 +543,9 @@ def test_hooks_on_modules(register, before):
         pass
 
     if before:
-        trained(nothing, start=add, falls_back="a module has hooks")
+        trained(nothing, start=add, falls_back=why)
     else:
-        trained(add, falls_back="a module has hooks")
+        trained(add, falls_back=why)
     counts.append(len(seen))
     assert counts[1] - counts[0] == counts[2] - counts[1]
 
@@ -1704,14 +1713,39 @@ def test_attributes_of_a_module_that_code_reads_in_some_way(read):
             assert compiled(tn.zeros(1)).item() == agent.steps
 
 
-def test_moving_elements_where_an_error_would_be_handled():
+name = None
+
+
+def test_a_global_variable_with_the_name_of_an_attribute():
+    """It is not read, so it may change: a script's `loss` beside a module's `self.loss`."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.name = nn.Linear(2, 2)
+
+        def forward(self, x):
+            return self.name(x)
+
+    def call(f):
+        global name
+        name = tn.ones(1)
+        return f(tn.ones(1, 2))
+
+    tn.manual_seed(0)
+    net = Net()
+    assert both(lambda: copy.deepcopy(net), [call] * 6).forward.calls() == (4, 2, 0)
+
+
+def test_moves_and_reductions_where_an_error_would_be_handled():
     """As einops does: shapes are guarded, so it cannot fail in a replay, whatever came before."""
 
     def make():
         def f(x):
             x = nn.functional.dropout(x)
             try:
-                return tn.cat([x.reshape(2, -1).transpose(0, 1), x.permute(1, 0)])
+                x = tn.cat([x.reshape(2, -1).transpose(0, 1), x.permute(1, 0)])
+                return x.mean(0), x.amax(1), x.sum(), x.prod(0)
             except RuntimeError as error:
                 raise ValueError("shapes") from error
 

@@ -10,6 +10,7 @@ from tests.tools.rounding import assert_near
 from tests.unit.capture.pairs import same
 from tinynet import nn
 from tinynet.compiler import CompileWarning
+from tinynet.nn.utils import prune
 
 
 class Net(nn.Module):
@@ -241,3 +242,132 @@ def test_part_of_a_compiled_step():
         same(step(net, optimizer, x), compiled(x))
         same(tensors_of(net), tensors_of(twin))
     assert compiled.calls().replayed >= 4
+
+
+# ---- the data of a tensor -----------------------------------------------------------------------
+
+
+def test_a_weight_that_is_masked_in_place():
+    """As masked convolutions do: the tensor gets the array that it has."""
+
+    def forward(net, x):
+        net.layer.weight.data *= net.total.sign() + 1
+        return net.layer(x)
+
+    calls, heard = run(forward)
+    assert calls == (8, 2, 0) and not heard
+
+
+def test_the_data_of_a_result():
+    def forward(net, x):
+        y = net.layer(x)
+        y.data = y.data * 2
+        return y.tanh()
+
+    calls, heard = run(forward)
+    assert calls == (8, 2, 0) and not heard
+
+
+def test_other_data_of_a_parameter_runs_eagerly():
+    def forward(net, x):
+        net.layer.weight.data = net.layer.weight.data.clamp(-0.1, 0.1)
+        return net.layer(x)
+
+    calls, heard = run(forward)
+    assert calls.replayed == 0 and "changes the data of a tensor from outside" in heard
+
+
+def test_data_of_an_object_that_is_no_tensor_runs_eagerly():
+    class Holder:
+        data = None
+
+    holder = Holder()
+
+    def forward(net, x):
+        part = holder
+        part.data = x.shape[0]
+        [part][0].data = x.shape[0]
+        return net.layer(x)
+
+    def chained(net, x):
+        [holder][0].data = x.shape[0]
+        return net.layer(x)
+
+    for function in (forward, chained):
+        calls, heard = run(function)
+        assert calls.replayed == 0 and "sets the attribute 'data'" in heard
+
+
+# ---- hooks on modules ---------------------------------------------------------------------------
+
+
+def pruned(layer):
+    return prune.l1_unstructured(layer, "weight", 0.3)
+
+
+def normed(layer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # it is deprecated, and used everywhere
+        return nn.utils.weight_norm(layer)
+
+
+def layers(change):
+    tn.manual_seed(0)
+    parts = [change(nn.Conv2d(2, 3, 3)), nn.ReLU(), change(nn.Conv2d(3, 3, 3)), nn.ReLU()]
+    return nn.Sequential(*parts, nn.Flatten(), change(nn.Linear(3 * 2 * 2, 2)))
+
+
+@pytest.mark.parametrize("change", [nn.utils.spectral_norm, normed, pruned])
+def test_weights_that_tinynet_s_hooks_compute(change):
+    sides = []
+    for _ in range(2):
+        net = layers(change)
+        sides.append((net, tn.optim.SGD(net.parameters(), 0.1)))
+    compiled = tn.compile(sides[1][0], verify=0)
+    for i in range(12):
+        x, seen = tn.randn(2, 2, 6, 6), []
+        for (net, optimizer), f in zip(sides, (sides[0][0], compiled), strict=True):
+            net.train(i != 6)
+            optimizer.zero_grad()
+            loss = f(x).square().mean()
+            if net.training:
+                loss.backward()
+                optimizer.step()
+            weight = net[0].weight.detach(), net[0].weight.requires_grad
+            seen.append([loss, weight, dict(net.state_dict()), [p.grad for p in net.parameters()]])
+        same(*seen, f"call {i}")
+    assert compiled.forward.calls() == (9, 3, 0)
+
+
+def test_hooks_that_only_compute():
+    def forward(net, x):
+        return net.layer(x)
+
+    handles = {}
+
+    def change(i, net):
+        if i in (0, 5):
+            hook = net.layer.register_forward_hook(lambda module, args, out: out.tanh())
+            handles[id(net)] = hook
+        if i == 0:
+            net.layer.register_forward_pre_hook(lambda module, args: (args[0] * 2,))
+        if i == 10:
+            handles[id(net)].remove()
+
+    calls, heard = run(forward, calls=15, between=change)
+    assert calls.replayed >= 7 and not heard
+
+
+def test_a_hook_may_set_an_attribute():
+    def forward(net, x):
+        return net.layer(x)
+
+    def hook(module, args, out):
+        module.seen = out
+
+    def change(i, net):
+        if i == 0:
+            net.layer.register_forward_hook(hook)
+
+    calls, heard = run(forward, between=change, use=lambda net, y: (y * net.layer.seen).sum())
+    assert calls.replayed == 7 and not heard

@@ -78,6 +78,20 @@ def test_results_in_any_structure():
     assert [x.shape for x in found] == [(5, 3), (5, 3), (5,), (5,), (5, 3)]
 
 
+def test_a_model_that_keeps_what_it_computed_in_an_attribute():
+    class Keeping(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.utils.spectral_norm(nn.Linear(3, 2))
+            self.hidden = None
+
+        def forward(self, x):
+            self.hidden = self.layer(x)
+            return self.hidden.tanh()
+
+    assert_same(Keeping().eval(), tn.randn(4, 3))
+
+
 def test_a_model_in_training_mode_is_exported_in_eval_mode_and_stays_as_it_was():
     model = make().train()
     model[1].eval()

@@ -111,7 +111,8 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
     for store in (*captured.stores, *captured.idle):
         place = f"value_of({source.constant(store.module)}, {store.name!r})"
         text = f"type({place}) is {source.constant(Tensor)}"
-        text += f" and {source.keep(form)}({place}) == {source.keep(store.before)}"
+        if store.looks:
+            text += f" and {source.keep(form)}({place}) == {source.keep(store.before)}"
         if store in captured.idle:
             text = f"alike({place}, {source.keep(store.before)})"
         found.append(Condition(text, f"{type(store.module).__name__}.{store.name}"))

@@ -33,7 +33,11 @@ _OF_CODE = frozenset(
 # Notebooks, the prompt and `python -c` have names such as "<string>".
 _PYTHON = (os.path.dirname(os.__file__) + os.sep, "<frozen ")
 INTERNAL = (os.path.dirname(np.__file__) + os.sep, "<frozen importlib")
-MOVES = "view", "sequence"  # kinds of operations that fail by shapes only, which are guarded
+# Kinds of operations, and reductions, that fail by shapes only, which are guarded.
+_MOVES = "view", "sequence"
+_REDUCTIONS = frozenset(
+    "all amax amin any mean_all mean_dims prod_all prod_dim sum_all sum_dims".split()
+)
 _NEAR = 16  # bytes of code between the call of ``__enter__`` and the block
 
 
@@ -43,6 +47,11 @@ def in_library(filename: str) -> bool:
     if filename.startswith(INTERNAL):
         return True
     return filename.startswith(_PYTHON) and "-packages" not in filename
+
+
+def fails_by_shape(op: Any) -> bool:
+    """Return whether an operation raises errors for shapes and dtypes only, if for any."""
+    return op is not None and (op.kind in _MOVES or op.name in _REDUCTIONS)
 
 
 class _Block(NamedTuple):

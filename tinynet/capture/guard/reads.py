@@ -58,6 +58,7 @@ _METHODS = {
     "BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__", "UNARY_NEGATIVE": "__neg__",
     "UNARY_INVERT": "__invert__",
 }  # fmt: skip
+_LOADS = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"  # of variables by name
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
 
 
@@ -219,8 +220,13 @@ class Reads(Reach):
         self.reach(os.environ.__dict__["_data"])
 
     def of_module(self, module: Any) -> None:
-        """Note the attributes of a module that runs, and that it has no hooks."""
+        """Note the attributes of a module that runs."""
         self.reach(module)
+
+    def of_hooks(self, stages: list[dict[int, Any]]) -> None:
+        """Note which hooks a module has, by stage."""
+        for stage in stages:
+            self.containers[id(stage)] = stage, contents(stage)
 
     def of_result(self, value: Any) -> None:
         """Note what the caller of a function may read in its result."""
@@ -292,14 +298,13 @@ class Reads(Reach):
 
     def code(self, code: types.CodeType, variables: dict[str, Any]) -> None:
         """Note the variables and modules that code mentions."""
-        found = mentioned(code)
-        self.mention(found)
-        chosen = found & variables.keys()
+        self.mention(mentioned(code))
+        loaded, imported = loads(code)
+        chosen = loaded & variables.keys()
         self.variables(variables, variables, chosen)
         if not _ANY_GLOBAL.isdisjoint(code.co_names):
             for name in variables.keys() - chosen - {"__builtins__"}:
                 self.variables(variables, variables, [name], is_plain(variables[name]))
-        loaded, imported = loads(code)
         names = self.names[id(variables)]
         if not _ANY_GLOBAL.isdisjoint(code.co_names):
             names.order = [*variables]
@@ -374,7 +379,7 @@ def loads(code: types.CodeType) -> tuple[set[str], list[tuple[str, int]]]:
     loaded, imported = set(), []
     constants: list[Any] = []
     for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+        if instruction.opname in _LOADS:
             loaded.add(instruction.argval)
         elif instruction.opname == "IMPORT_NAME":
             imported.append((instruction.argval, constants[-2]))

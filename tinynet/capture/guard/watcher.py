@@ -34,12 +34,14 @@ from tinynet.capture.record.recorder import Recorder
 from tinynet.capture.record.stores import REMEDY, Store, can_be_set
 from tinynet.core.callsite import is_outside, outward
 from tinynet.core.graph.saved_hooks import Keeper
-from tinynet.core.graph.views import version_of
+from tinynet.core.graph.views import set_data, version_of
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import following
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
+from tinynet.nn.utils.norm_hooks import SpectralNorm, WeightNorm
+from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.nn.utils.stateless import functional_call
 
 # ---- events -------------------------------------------------------------------------------------
@@ -169,7 +171,14 @@ _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tob
 _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
-_STAGES = ModuleHooks.__slots__
+_OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
+# Hooks of tinynet that set a parameter's name to what they compute from other tensors.
+_REPARAMETRIZE = {
+    kind.__call__.__code__: name
+    for kind, name in (
+        *((WeightNorm, "name"), (SpectralNorm, "name"), (BasePruningMethod, "_tensor_name")),
+    )
+}
 
 
 class Watcher:
@@ -195,6 +204,7 @@ class Watcher:
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self.stores: list[Store] = []
+        self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
         self._lookups = builtin_calls.heard_by(self._looked_up)
 
@@ -260,9 +270,11 @@ class Watcher:
         if mode.tracer is None:
             return
         self.modules.append(module)
-        found = () if module._hooks is None else (module._hooks, everywhere)
-        if any(getattr(hooks, stage) for hooks in found for stage in _STAGES):
-            self._refuse("a module has hooks", "remove the hooks, or do their work in forward")
+        for hooks in () if module._hooks is None else (module._hooks, everywhere):
+            if any(getattr(hooks, stage) for stage in _OF_GRADIENTS):
+                remedy = "remove the hooks, or do their work in forward"
+                self._refuse("a module has hooks on its gradients", remedy)
+            self.reads.of_hooks([getattr(hooks, stage) for stage in ModuleHooks.__slots__])
         self.reads.of_module(module)
 
     def left(self, module: Any) -> None:
@@ -304,6 +316,11 @@ class Watcher:
         elif code is functional_call.__code__:  # it replaces parameters for a while
             for module in frame.f_locals["module"].modules():
                 self.reads.of_module(module)
+        elif code in _REPARAMETRIZE:
+            name = getattr(frame.f_locals["self"], _REPARAMETRIZE[code])
+            self._stores(frame.f_locals["module"], name, outward(frame), looks=False)
+        elif code is set_data.__code__:
+            self._sets_data = None
         if code is Keeper.enter.__code__:
             recorder.keeps = True
         if code in ASKED:
@@ -341,6 +358,8 @@ class Watcher:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
+        if mode.tracer is not None and self._sets_data is not None:
+            self._refuse("the function sets the attribute 'data'", REMEDY, self._sets_data)
         if event == "opcode" and mode.tracer is not None:
             code, at = frame.f_code, frame.f_lasti
             if self._recorder is not None and self._recorder.scheduling.changed:
@@ -354,16 +373,18 @@ class Watcher:
                 owner = None if known else _target(frame, code, at)
                 if what == _SETS and can_be_set(owner, name):
                     self._stores(owner, name, (code, at))
+                elif what == _SETS and name == "data":
+                    self._sets_data = code, at
                 elif not known and not _is_recorded(name, owner):
                     self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
         return self._opcode
 
-    def _stores(self, owner: Any, name: str, site: Any) -> None:
+    def _stores(self, owner: Any, name: str, site: Any, looks: bool = True) -> None:
         """Note the first time that the code sets an attribute of a module."""
         if not any(store.module is owner and store.name == name for store in self.stores):
-            self.stores.append(Store(owner, name, site))
+            self.stores.append(Store(owner, name, site, looks))
 
     def _check_schedules(self, code: Any, at: int) -> None:
         """Refuse to read what the step of a scheduler has changed."""

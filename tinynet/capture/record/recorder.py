@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.guard.facts import Facts, form_of, gradient_form, hooks
-from tinynet.capture.guard.handlers import MOVES, Handlers
+from tinynet.capture.guard.handlers import Handlers, fails_by_shape
 from tinynet.capture.guard.holdings import is_a, is_simple_kind, module_of
 from tinynet.capture.guard.scheduling import Scheduling
 from tinynet.capture.node import bump, bump_gradient, gradient, view_of
@@ -249,7 +249,7 @@ class Recorder(Tracer, BackwardObserver):
         site = here()
         given, named = (rebuilt(a, self.constant) for a in (args, kwargs))
         call = Call(kind, low_precision.narrowest(function, args, kwargs), given, named, site)
-        if op is None or op.kind not in MOVES:
+        if not fails_by_shape(op):
             self.handlers.check(self.program)
         visited = self._visited
         call.scope = mode.scope if visited is None else getattr(visited, "scope", None)

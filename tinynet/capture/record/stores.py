@@ -25,12 +25,13 @@ class Store:
         module, name: the module and the name.
         before: what it was before the call, or ``ABSENT``; of a tensor, its form, once checked.
         site: the line that sets it.
+        looks: code that sets it may look at the tensor that was there.
     """
 
-    __slots__ = "before", "module", "name", "site"
+    __slots__ = "before", "looks", "module", "name", "site"
 
-    def __init__(self, module: Module, name: str, site: Site):
-        self.module, self.name, self.site = module, name, site
+    def __init__(self, module: Module, name: str, site: Site | None, looks: bool):
+        self.module, self.name, self.site, self.looks = module, name, site, looks
         self.before = self.value()
 
     def value(self) -> Any:

@@ -40,9 +40,10 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named
         tinynet.Size([2, 3])
     """
     size = by_name("view", "size", named, size) if named else size
-    kind = dtype if dtype is not None else size[0] if len(size) == 1 else None
-    if dtype is not None or isinstance(kind, dtypes.dtype | type):
-        return strided.viewed_as.function(self.detach(), dtypes.as_numpy(kind))
+    if len(size) == 1 and isinstance(size[0], (dtypes.dtype, type)):
+        dtype = size[0]
+    if dtype is not None:
+        return strided.viewed_as.function(self.detach(), dtypes.as_numpy(dtype))
     return views.view_as_shape.function(self, infer(sizes(size), self._array.size))
 
 

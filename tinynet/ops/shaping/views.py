@@ -103,7 +103,7 @@ alias.grad(self=lambda g: g)
 def view_as_shape(self: Array, /, shape: tuple[int, ...]) -> Array:
     """Return a view with another shape."""
     try:
-        return self.reshape(shape, copy=False)
+        return self.reshape(shape) if self.flags.c_contiguous else self.reshape(shape, copy=False)
     except ValueError:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from multiprocessing.context import BaseContext
 from typing import Any
 
-from tinynet.compat import processes as processes
+from tinynet.compat.parallel import processes as processes
 
 
 def forked(method: str | None) -> str | None:
@@ -70,7 +70,7 @@ def spawn(
     daemon: bool = False,
     start_method: str = "spawn",
 ) -> Any:
-    """Run ``fn(i, *args)`` in new processes, see ``tinynet.compat.processes.spawn``.
+    """Run ``fn(i, *args)`` in new processes, see ``tinynet.compat.parallel.processes.spawn``.
 
     Args:
         fn, args, nprocs, join, daemon: as in that function.

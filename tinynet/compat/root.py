@@ -30,7 +30,7 @@ from tinynet.compat.native_functions import margin_ranking_loss as margin_rankin
 from tinynet.compat.native_functions import norm_except_dim as norm_except_dim
 from tinynet.compat.native_functions import poisson_nll_loss as poisson_nll_loss
 from tinynet.compat.native_functions import triplet_margin_loss as triplet_margin_loss
-from tinynet.compat.processes import Future as Future
+from tinynet.compat.parallel.processes import Future as Future
 from tinynet.compat.refusal import Event as Event
 from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader
 from tinynet.compat.refusal import PyTorchFileWriter as PyTorchFileWriter

@@ -1,5 +1,6 @@
 """Every layer and loss compiled: alone, with its backward pass outside, and in a training step."""
 
+import copy
 import zlib
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from tests.tools.recorded.rows import Input
 from tests.unit.nn.classes.suite import SUITE
 from tinynet import optim
 
-from .pairs import compare
+from .pairs import compare, same
 
 ROWS = {row.id: row for row in SUITE.entries if isinstance(row, Layer)}
 FIRST = {}  # a row for each class
@@ -112,3 +113,51 @@ def test_every_sample(row):
     in_a_step(row)
     if hasattr(tn.nn, row.name.partition("-")[0]):
         alone(row)
+
+
+class Doubled(tn.nn.BatchNorm1d):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def by_method(net):
+    return tn.compile(net.forward, verify=0)
+
+
+def in_place(net):
+    net.compile(verify=0)
+    return net
+
+
+def wrapped(net):
+    return tn.compile(net, verify=0)
+
+
+def called_by_a_function(net):
+    return tn.compile(lambda x: net.forward(x), verify=0)
+
+
+@pytest.mark.parametrize("way", [by_method, in_place, wrapped, called_by_a_function])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tn.nn.BatchNorm1d(3),
+        lambda: Doubled(3),
+        lambda: tn.nn.Dropout(0.5),
+        lambda: tn.nn.TransformerEncoderLayer(3, 1, 4, 0.5),
+        lambda: tn.nn.Sequential(tn.nn.Dropout(0.5)),
+    ],
+)
+def test_the_mode_of_a_layer_is_a_guard(make, way):
+    """Its own code reads it, which belongs to tinynet."""
+    tn.manual_seed(0)
+    eager = make()
+    net = copy.deepcopy(eager)
+    compiled = way(net)
+    for i in range(9):
+        seen = []
+        for layer, f in ((eager, eager), (net, compiled)):
+            layer.train(i not in (3, 4, 5))
+            tn.manual_seed(i)
+            seen.append([f(tn.randn(2, 3)), {**layer.state_dict()}])
+        same(*seen, f"call {i}")

@@ -3,7 +3,8 @@
 import pytest
 
 import tinynet as tn
-from tinynet.compat import distributed, jit, library, testing
+from tinynet.compat import jit, library, testing
+from tinynet.compat.parallel import distributed
 
 
 @library.custom_op("tests::scale", mutates_args=())

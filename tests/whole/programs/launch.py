@@ -109,7 +109,7 @@ class Run:
                 made = call(module, *args, **kwargs)
             finally:
                 torch.nn.Module.__call__ = called
-            if len(self.outputs) < most:
+            if len(self.outputs) < most and not torch.jit.is_tracing():  # traced more than once
                 parts = made if isinstance(made, (tuple, list)) else [made]
                 kept = [x.detach() for x in parts if isinstance(x, torch.Tensor)]
                 if any(x.is_complex() or x.is_sparse for x in kept):

@@ -92,6 +92,7 @@ class Draws:
         self._install_choices()
         self._install_distributions()
         self._install_orders()
+        self._without_workers(torch.utils.data.DataLoader)
 
     def _install_distributions(self) -> None:
         """Replace the sampling of the distributions that reinforcement learning uses."""
@@ -176,6 +177,25 @@ class Draws:
         data.SubsetRandomSampler.__iter__ = lambda sampler: (
             sampler.indices[i] for i in self.numpy.permutation(len(sampler.indices))
         )
+
+    def _without_workers(self, loader: Any) -> None:
+        """Load in this process: each engine seeds its workers, which draw in data sets."""
+        create = loader.__init__
+
+        def created(made: Any, *args: Any, **options: Any) -> None:
+            for name in (
+                "persistent_workers",
+                "prefetch_factor",
+                "timeout",
+                "multiprocessing_context",
+            ):
+                options.pop(name, None)
+            if len(args) > 5:
+                create(made, *args[:5], 0, *args[6:], **options)
+            else:
+                create(made, *args, **{**options, "num_workers": 0})
+
+        loader.__init__ = created
 
     def _without_dropout(self, layer: Any) -> None:
         """Switch a layer's inner dropout off: each engine draws it in its own code."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import dis
+import functools
 import os
 import pickle
 import random
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from tinynet.capture.guard import builtin_calls, scheduling
 from tinynet.capture.guard.builtin_calls import effect, plain
 from tinynet.capture.guard.facts import ASKED, MEMORY
 from tinynet.capture.guard.handlers import INTERNAL, in_library
-from tinynet.capture.guard.holdings import is_a
+from tinynet.capture.guard.holdings import is_a, value_of
 from tinynet.capture.guard.keys import modes
 from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
@@ -200,7 +201,7 @@ class Watcher:
         self, recorder: Recorder, function: Callable[..., Any], arguments: Any, later: bool = False
     ):
         self._recorder: Recorder | None = recorder
-        self.reads = Reads(function, later)
+        self._function, self.reads = function, Reads(function, later)
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self.stores: list[Store] = []
@@ -217,6 +218,8 @@ class Watcher:
     def run(self, call: Callable[[], Any]) -> Any:
         """Return what a function returns, and watch its code."""
         assert self._recorder is not None
+        for thing in _bound_to(self._function):
+            self._called(thing)
         problem, events = unwatchable(), Events(self._trace, self._profile)
         if problem is not None:
             self._recorder.refuse(problem)
@@ -276,6 +279,14 @@ class Watcher:
                 self._refuse("a module has hooks on its gradients", remedy)
             self.reads.of_hooks([getattr(hooks, stage) for stage in ModuleHooks.__slots__])
         self.reads.of_module(module)
+
+    def _called(self, thing: Any) -> None:
+        """Note what an object of tinynet holds, whose method is called: ``super().forward(x)``."""
+        if not is_a(thing, Module):
+            self.reads.of_tool(thing)
+        elif not any(module is thing for module in self.modules):
+            self.modules.append(thing)
+            self.reads.of_module(thing)
 
     def left(self, module: Any) -> None:
         """Do nothing at the end of a module's call."""
@@ -353,7 +364,7 @@ class Watcher:
             )
         elif code.co_argcount:
             thing = frame.f_locals.get(code.co_varnames[0])
-            self.reads.of_tool(thing)
+            self._called(thing)
             if self._recorder is not None:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
@@ -432,6 +443,18 @@ class Watcher:
             problem = CaptureError(reason, remedy, site)
             problem.disturbed = disturbed
             self._recorder.refuse(problem)
+
+
+def _bound_to(function: Any) -> Iterator[Any]:
+    """Yield the modules that a function is bound to, as a method or by ``partial``."""
+    while is_a(function, functools.partial):
+        yield from filter(_is_module, (*function.args, *function.keywords.values()))
+        function = function.func
+    yield from filter(_is_module, [value_of(function, "__self__")])
+
+
+def _is_module(thing: Any) -> bool:
+    return is_a(thing, Module)
 
 
 def _caller(frame: Any) -> str:

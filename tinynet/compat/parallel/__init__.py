@@ -1,0 +1,1 @@
+"""Names of ``torch.multiprocessing``, ``torch.distributed`` and its packages."""

@@ -11,7 +11,6 @@ LEGACY = "kept by PyTorch for compatibility only"
 INTERNAL = "internal to PyTorch"
 MASKED = "masked tensors; the functions of torch.masked take a mask"
 INFERENCE = "fusing layers for inference"
-SOLVERS = "iterative eigensolver for large sparse matrices; linalg.eigh solves dense ones"
 
 GUARDS = "every program has all its guards"
 PER_PROCESS = "programs are captured in each process"
@@ -20,7 +19,6 @@ AS_IT_RUNS = "functions are captured as they run"
 # (namespace, pattern of whole names) -> reason; the first that fits counts.
 _PATTERNS = [
     ("torch", r"complex32|chalf", COMPLEX),
-    ("torch", r"lobpcg", SOLVERS),
     (
         "torch",
         r"\w*sparse\w*|(c?col|c?row)?_?indices_copy|values_copy|(d|h|s)s?(p|m)mm?|hspmm|sspaddmm"

@@ -199,6 +199,7 @@ def legacy_get_enum(
 # other devices and compilers. Each takes the branch of PyTorch's eager mode on a CPU.
 
 ParamsT: TypeAlias = Params
+StateDict: TypeAlias = dict[str, Any]
 DeviceDict = dict[Any, Tensor]
 DeviceDtypeDict = dict[tuple[Any, dtype], Tensor]
 _foreach_supported_types = [Tensor, Parameter]

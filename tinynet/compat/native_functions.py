@@ -413,3 +413,51 @@ poisson_nll_loss = _loss("poisson_nll_loss", "input target log_input full eps re
 triplet_margin_loss = _loss(
     "triplet_margin_loss", "anchor positive negative margin p eps swap reduction"
 )
+
+
+def lobpcg(
+    A: Tensor,
+    k: int | None = None,
+    B: Tensor | None = None,
+    X: Tensor | None = None,
+    n: int | None = None,
+    iK: Tensor | None = None,
+    niter: int | None = None,
+    tol: float | None = None,
+    largest: bool | None = None,
+    **options: Any,
+) -> tuple[Tensor, Tensor]:
+    """Return extreme eigenvalues of ``A x = w B x``, and their eigenvectors.
+
+    PyTorch iterates from ``X``; ``linalg.eigh`` of the dense matrix is what that converges to.
+
+    Args:
+        A: symmetric, [*, m, m].
+        k: the number of eigenvalues; 1, or the columns of ``X``.
+        B: symmetric and positive definite, [m, m]; the identity if omitted.
+        X: [*, m, k]; only its number of columns counts.
+        n, iK, niter, tol, options: accepted for compatibility; they change nothing.
+        largest: take the largest eigenvalues, in falling order, or the smallest, rising.
+
+    Returns:
+        ``(w, V)``: [*, k], and [*, m, k].
+
+    Example:
+        >>> from tinynet.compat.native_functions import lobpcg
+        >>> w, V = lobpcg(tn.tensor([[2.0, 0.0], [0.0, 3.0]]))
+        >>> w
+        tensor([3.])
+    """
+    count = k or (1 if X is None else X.shape[-1])
+    dense = A.to_dense() if A.is_sparse else A
+    if B is None:
+        values, vectors = ops.linalg.eigh(dense)
+    else:
+        root = ops.linalg.cholesky(B.to_dense() if B.is_sparse else B)
+        half = ops.linalg.solve_triangular(root, dense, upper=False)
+        both = ops.linalg.solve_triangular(root, half.mT, upper=False)
+        values, vectors = ops.linalg.eigh(both)
+        vectors = ops.linalg.solve_triangular(root.mT, vectors, upper=True)
+    if largest is None or largest:
+        values, vectors = values.flip(-1), vectors.flip(-1)
+    return values[..., :count], vectors[..., :count]

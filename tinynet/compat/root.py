@@ -25,6 +25,7 @@ from tinynet.compat.native_functions import embedding as embedding
 from tinynet.compat.native_functions import hinge_embedding_loss as hinge_embedding_loss
 from tinynet.compat.native_functions import instance_norm as instance_norm
 from tinynet.compat.native_functions import kl_div as kl_div
+from tinynet.compat.native_functions import lobpcg as lobpcg
 from tinynet.compat.native_functions import margin_ranking_loss as margin_ranking_loss
 from tinynet.compat.native_functions import norm_except_dim as norm_except_dim
 from tinynet.compat.native_functions import poisson_nll_loss as poisson_nll_loss

@@ -81,3 +81,18 @@ def test_resize_is_a_view_of_as_many_elements():
     )
     with pytest.warns(UserWarning, match="non-inplace"), pytest.raises(RuntimeError, match=wrong):
         x.resize((2, 2))
+
+
+@pytest.mark.parametrize("largest", [None, True, False])
+@pytest.mark.parametrize("general", [False, True])
+def test_extreme_eigenvalues_solve_their_equation(general, largest):
+    half = tn.arange(16.0, dtype=tn.float64).reshape(4, 4).sin()
+    a, b = half + half.T, half @ half.T + 2 * tn.eye(4, dtype=tn.float64)
+    values, vectors = root.lobpcg(a, 2, b if general else None, largest=largest)
+    assert values.shape == (2,) and vectors.shape == (4, 2)
+    right = (b @ vectors if general else vectors) * values
+    assert_near((a @ vectors).numpy(), right.numpy(), roundings=500)
+    first, second = values.tolist()
+    assert (first > second) is (largest is not False)
+    if not general:  # PyTorch takes sparse matrices, too
+        assert root.lobpcg(a.to_sparse(), 2, largest=largest)[0].equal(values)

@@ -29,6 +29,7 @@ from tinynet.compat import hub, paths
         ("torch.nn.parallel", "parallel_apply"),
         ("torch.nn.parallel", "replicate"),
         ("torch.nn.parallel", "scatter"),
+        ("torch.optim.optimizer", "StateDict"),
         ("torch.utils._foreach_utils", "_foreach_supported_types"),
         ("torch.utils._foreach_utils", "_get_foreach_kernels_supported_devices"),
     ],

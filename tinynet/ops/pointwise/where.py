@@ -40,6 +40,5 @@ def pick(condition: Any, one: Any, other: Any) -> Array:
     mask, base = condition.view(np.int8).astype(bits), other.view(bits)
     if not other.ndim and not base:  # a positive zero
         return np.multiply(mask, one.view(bits)).view(kind)
-    flips = one.view(bits) ^ base
-    found = np.multiply(flips, mask, out=mask if flips.shape in ((), mask.shape) else None)
+    found = np.multiply(one.view(bits) ^ base, mask)
     return np.bitwise_xor(found, base, out=found).view(kind)

@@ -113,6 +113,15 @@ def test_an_equal_number_is_no_change():
     assert calls.replayed == 10 - 3 - 1 and not heard
 
 
+def test_an_equal_shape_or_size_is_no_change():
+    def forward(net, x):
+        net.first, net.second, net.number = x.shape, x[0].shape, x.numel() * 1000
+        return net.layer(x.view(net.first)) * net.second.numel() / net.number
+
+    calls, heard = run(forward, calls=14, rows=lambda i: 2 + (i == 9))
+    assert calls == (9, 5, 0) and not heard
+
+
 def test_a_number_that_changes_is_the_function_s_own():
     def forward(net, x):
         net.number += 1

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.tensors.size import Size
 from tinynet.dtypes.kinds import HOMES
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes
@@ -23,6 +24,7 @@ SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex
 ABSENT = object()
 CONTAINERS = (list, dict, set, frozenset, tuple, deque)
 BUFFERS = (bytearray, array.array, np.ndarray, memoryview)
+_TUPLES = tuple, Size
 # They are the same as long as they live; what they refer to is looked at.
 _FIXED: tuple[Any, ...] = (
     types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, property, staticmethod,
@@ -158,7 +160,7 @@ def alike(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b) or not is_simple(a):
         return False
-    if type(a) is tuple:
+    if type(a) in _TUPLES:
         return len(a) == len(b) and all(map(alike, a, b))
     if type(a) in (range, slice):  # ranges of the same numbers are equal
         return all(map(alike, bounds(a), bounds(b)))
@@ -168,8 +170,8 @@ def alike(a: Any, b: Any) -> bool:
 def is_simple(value: Any) -> bool:
     """Return whether a guard compares a value by ``==``; others are compared by identity."""
     kind = type(value)
-    if kind is tuple or kind is slice:
-        return all(map(is_simple, value if kind is tuple else bounds(value)))
+    if kind in _TUPLES or kind is slice:
+        return all(map(is_simple, bounds(value) if kind is slice else value))
     return is_simple_kind(kind)
 
 

@@ -144,9 +144,10 @@ def expanded(array: Array, shape: Sequence[int]) -> Array | None:
 
 def inserted(array: Array, axis: int) -> Array:
     """Return a view with a dimension of length 1, with PyTorch's stride."""
-    shape, old = array.shape, array.strides
-    step = array.itemsize if axis == array.ndim else shape[axis] * old[axis]
-    return restrided(array, (*shape[:axis], 1, *shape[axis:]), (*old[:axis], step, *old[axis:]))
+    old, shape = array.strides, (*array.shape[:axis], 1, *array.shape[axis:])
+    step = array.itemsize if axis == array.ndim else array.shape[axis] * old[axis]
+    steps = (*old[:axis], step, *old[axis:])
+    return restrided(array, shape, steps) if type(array) is np.ndarray else array.reshape(shape)
 
 
 # ---- orders of results --------------------------------------------------------------------------

@@ -425,7 +425,7 @@ def scaled_dot_product_attention(
     if shape is None:
         tensor_only("scaled_dot_product_attention", query=query, key=key, value=value)
         _check_dtypes(query, key, value)
-    if shape is None and enable_gqa:
+    if enable_gqa:
         key, value = (_repeated_heads(query, x) for x in (key, value))
     if query._array.dtype == np.float16:  # products and sums in float16 are slow and inaccurate
         if attn_mask is not None and attn_mask.is_floating_point():

@@ -24,7 +24,6 @@ SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex
 ABSENT = object()
 CONTAINERS = (list, dict, set, frozenset, tuple, deque)
 BUFFERS = (bytearray, array.array, np.ndarray, memoryview)
-_TUPLES = tuple, Size
 # They are the same as long as they live; what they refer to is looked at.
 _FIXED: tuple[Any, ...] = (
     types.MethodType, types.BuiltinFunctionType, types.MappingProxyType, property, staticmethod,
@@ -160,7 +159,7 @@ def alike(a: Any, b: Any) -> bool:
         return True
     if type(a) is not type(b) or not is_simple(a):
         return False
-    if type(a) in _TUPLES:
+    if type(a) is tuple or type(a) is Size:
         return len(a) == len(b) and all(map(alike, a, b))
     if type(a) in (range, slice):  # ranges of the same numbers are equal
         return all(map(alike, bounds(a), bounds(b)))
@@ -170,7 +169,7 @@ def alike(a: Any, b: Any) -> bool:
 def is_simple(value: Any) -> bool:
     """Return whether a guard compares a value by ``==``; others are compared by identity."""
     kind = type(value)
-    if kind in _TUPLES or kind is slice:
+    if kind is tuple or kind is Size or kind is slice:  # ``in`` would ask a metaclass
         return all(map(is_simple, bounds(value) if kind is slice else value))
     return is_simple_kind(kind)
 

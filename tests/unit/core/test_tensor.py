@@ -162,6 +162,8 @@ def test_old_constructors_take_numpy_s_integers_as_sizes(n):
 def test_legacy_constructors():
     assert tn.Tensor([1, 2]).dtype is tn.float32 and tn.Tensor((1, 2)).tolist() == [1.0, 2.0]
     assert tn.Tensor(2, 3).shape == tn.Tensor(tn.zeros(2, 3).shape).shape == (2, 3)
+    numbers = np.array(2.0), np.array(3)  # one is data, the other a size
+    assert tn.Tensor(numbers[0]).item() == 2.0 and tn.Tensor(numbers[1]).shape == (3,)
     assert tn.Tensor().shape == (0,) and tn.Tensor(tn.tensor([1, 2])).tolist() == [1.0, 2.0]
     with pytest.raises(TypeError, match=r"^new\(\): invalid data type 'str'$"):
         tn.Tensor("x")

@@ -81,10 +81,14 @@ def verdict(found: dict[str, Any], expected: dict[str, Any] | None) -> str:
         return f"{UNCOMPARED[found['status']]} {found['error']}"
     if expected is None:
         return "ok (PyTorch's answer is not recorded)"
+    series = found["series"]
+    if [*map(_file, series)] == [*map(_file, expected["series"])]:
+        # The lines of the files that entries make move when what makes them changes.
+        series = dict(zip(expected["series"], series.values(), strict=True))
     wrong = [
         difference
         for site, losses in expected["series"].items()
-        if (difference := differs(site, found["series"].get(site, []), losses))
+        if (difference := differs(site, series.get(site, []), losses))
     ]
     if wrong:
         return "DIFFERS " + "; ".join(wrong)
@@ -92,6 +96,10 @@ def verdict(found: dict[str, Any], expected: dict[str, Any] | None) -> str:
         ratio = found["seconds"] / expected["seconds"]
         return f"ok {ratio:.2f}" + (" SLOW" if ratio > SLOW else "")
     return "ok"
+
+
+def _file(site: str) -> str:
+    return site.rpartition(":")[0]
 
 
 def differs(site: str, found: list[float], expected: list[float]) -> str:

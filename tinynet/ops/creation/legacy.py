@@ -66,7 +66,8 @@ def _source(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         for name, value in named:
             return Size(value) if name == "size" else value
     first: Any = args[0] if len(args) == 1 else None
-    if isinstance(first, (Sequence, Tensor)) or (isinstance(first, np.ndarray) and first.ndim):
+    is_size = isinstance(first, np.ndarray) and not first.ndim and first.dtype.kind in "iu"
+    if isinstance(first, (Sequence, Tensor, np.ndarray)) and not is_size:
         return first
     lengths: list[Any] = [_length(n) for n in args]
     if None in lengths:

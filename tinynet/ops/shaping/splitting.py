@@ -83,8 +83,7 @@ def split(self: Tensor, split_size: int | Sequence[int], dim: int = 0) -> tuple[
             raise RuntimeError(
                 f"split_size can only be 0 if dimension size is 0, but got dimension size of {n}"
             )
-        starts = (*range(0, n, size), n) if n else (0, 0)
-        return views.split_at.function(self, starts, axis)
+        return views.split_at.function(self, (*range(0, n, size), n) if n else (0, 0), axis)
     sizes: list[int] = list(given)
     if any(size < 0 for size in sizes):
         raise RuntimeError(

@@ -175,10 +175,9 @@ _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("ge
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
 # Hooks of tinynet that set a parameter's name to what they compute from other tensors.
 _REPARAMETRIZE = {
-    kind.__call__.__code__: name
-    for kind, name in (
-        *((WeightNorm, "name"), (SpectralNorm, "name"), (BasePruningMethod, "_tensor_name")),
-    )
+    WeightNorm.__call__.__code__: "name",
+    SpectralNorm.__call__.__code__: "name",
+    BasePruningMethod.__call__.__code__: "_tensor_name",
 }
 
 

@@ -74,7 +74,7 @@ def disable_cache_limit() -> Iterator[None]:
 # ---- torch._dynamo.exc --------------------------------------------------------------------------
 
 
-class TorchDynamoException(RuntimeError):  # noqa: N818
+class TorchDynamoException(RuntimeError):  # noqa: N818  # PyTorch's name
     """The base class of what PyTorch's compiler raises."""
 
 

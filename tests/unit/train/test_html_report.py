@@ -17,6 +17,7 @@ import pytest
 from tinynet.base.invocation import installation
 from tinynet.train import resume, run
 from tinynet.train.cli import main
+from tinynet.train.observe.progress import duration_text
 from tinynet.train.run import training as trainings
 
 pytestmark = pytest.mark.usefixtures("reports")
@@ -296,12 +297,11 @@ def test_a_stopped_run_has_a_report(write, digits, monkeypatch, capsys):
 def test_the_cost_of_a_run_and_its_command(write, digits):
     first = run(write(digits), {"run.epochs": 1}, quiet=True)
     page = Page(report_of(first))
-    cost = re.search(
-        r"([\d.]+) s +duration +([\d.]+) s +processor time +([\d.]+) ([MG])B", words_of(page)
-    )
-    megabytes = float(cost[3]) * {"M": 1, "G": 1000}[cost[4]]
-    assert 0 < float(cost[1]) and 0 < float(cost[2]) and megabytes > 20
     before = json.loads((first.folder / "run.json").read_text())["spent"]
+    seconds, cpu = (duration_text(before[name]) for name in ("seconds", "cpu_seconds"))
+    pattern = rf"{seconds} +duration +{cpu} +processor time +([\d.]+) ([MG])B"
+    peak = re.search(pattern, words_of(page))
+    assert float(peak[1]) * {"M": 1, "G": 1000}[peak[2]] > 20
     resume(first.folder, {"run.epochs": 2}, quiet=True)
     after = json.loads((first.folder / "run.json").read_text())["spent"]
     assert all(after[name] >= before[name] for name in ("seconds", "cpu_seconds", "peak_bytes"))

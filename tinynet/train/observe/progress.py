@@ -143,12 +143,14 @@ def number_text(value: float, digits: int = 4) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Format a duration: seconds, or hours, minutes and seconds.
+    """Format a duration: milliseconds, seconds, or hours, minutes and seconds.
 
     Example:
-        >>> duration_text(1.234), duration_text(3750)
-        ('1.2 s', '1:02:30')
+        >>> duration_text(0.0432), duration_text(1.234), duration_text(3750)
+        ('43 ms', '1.2 s', '1:02:30')
     """
+    if seconds < 0.1:
+        return f"{1000 * seconds:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 60 else _duration(seconds)
 
 

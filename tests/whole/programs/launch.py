@@ -173,12 +173,19 @@ def keep_old_names() -> None:
         display.set_matplotlib_formats = lambda *formats, **options: None
 
 
-def seed_environments() -> None:
-    """Seed what gymnasium would seed with the machine's entropy."""
+def seed_generators(numpy) -> None:
+    """Seed what numpy and gymnasium would seed with the machine's entropy."""
+    owners = {numpy.random: "default_rng"}
     with contextlib.suppress(ImportError):
-        seeding, numbers = importlib.import_module("gymnasium.utils.seeding"), itertools.count()
-        create = seeding.np_random
-        seeding.np_random = lambda seed=None: create(next(numbers) if seed is None else seed)
+        owners[importlib.import_module("gymnasium.utils.seeding")] = "np_random"
+    for owner, name in owners.items():
+        setattr(owner, name, _seeded(getattr(owner, name)))
+
+
+def _seeded(create):
+    """Return a function that numbers the generators it creates without a seed."""
+    numbers = itertools.count()
+    return lambda seed=None: create(next(numbers) if seed is None else seed)
 
 
 def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
@@ -203,10 +210,10 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     run.watch(torch)
     if os.environ.get("SAME_NUMBERS"):
         run.synchronize(torch)
-        seed_environments()
+        seed_generators(numpy)
     if "CAPTURED" in os.environ:
         run.note(torch, 400, compiling=os.environ["CAPTURED"] == "1")
-        seed_environments()
+        seed_generators(numpy)
     if os.environ.get("IN_DOUBLE"):
         compute_in_double(torch)
     signal.signal(signal.SIGPROF, lambda *_: run.end("time"))

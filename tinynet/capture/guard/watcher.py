@@ -173,6 +173,7 @@ _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
+_OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # how instructions begin
 # Hooks of tinynet that set a parameter's name to what they compute from other tensors.
 _REPARAMETRIZE = {
     WeightNorm.__call__.__code__: "name",
@@ -206,7 +207,7 @@ class Watcher:
         self.stores: list[Store] = []
         self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
-        self._lookups = builtin_calls.heard_by(self._looked_up)
+        self._lookups = builtin_calls.heard_by(self._reached)
 
     def __enter__(self) -> Watcher:
         self._random, self._modes = _random_states(), modes()
@@ -380,15 +381,22 @@ class Watcher:
                 name = _variable(code, number) if outer else code.co_names[number]
                 known = outer and name not in code.co_freevars
                 owner = None if known else _target(frame, code, at)
-                if what == _SETS and can_be_set(owner, name):
-                    self._stores(owner, name, (code, at))
-                elif what == _SETS and name == "data":
-                    self._sets_data = code, at
+                if what == _SETS:
+                    self._sets(owner, name, (code, at))
                 elif not known and not _is_recorded(name, owner):
                     self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
         return self._opcode
+
+    def _sets(self, owner: Any, name: str, site: Any) -> None:
+        """Note that the code sets an attribute."""
+        if can_be_set(owner, name):
+            self._stores(owner, name, site)
+        elif name == "data":
+            self._sets_data = site
+        elif not _is_recorded(name, owner):
+            self._refuse(f"the function {_SETS} {name!r}", REMEDY, site)
 
     def _stores(self, owner: Any, name: str, site: Any, looks: bool = True) -> None:
         """Note the first time that the code sets an attribute of a module."""
@@ -428,10 +436,14 @@ class Watcher:
                 outward(frame),
             )
 
-    def _looked_up(self, frame: Any, thing: Any, name: Any) -> None:
+    def _reached(self, frame: Any, function: Any, thing: Any, name: Any) -> None:
+        """Note what ``getattr``, ``hasattr``, ``setattr`` or ``__import__`` gets."""
         if _user_of(frame) is None:
             return
-        if thing is sys.modules:
+        if function in _SETTERS:
+            if not (in_library(frame.f_code.co_filename) or frame.f_code.co_name in MAKES):
+                self._sets(thing, name, outward(frame))
+        elif thing is sys.modules:
             self.reads.of_import(name)
         else:
             self.reads.of_lookup(thing, name)
@@ -467,22 +479,38 @@ def _user_of(frame: Any) -> Any:
     return frame if frame is not None and is_outside(frame.f_code.co_filename) else None
 
 
-def _loaded(code: Any, at: int) -> Any:
-    """Return the variable that was loaded for an instruction that sets its attribute, if any."""
-    loaded = None
-    for instruction in dis.get_instructions(code):
-        if instruction.offset == at:
-            return loaded
-        value = instruction.argval
-        simple = instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"))
-        loaded = (value[-1] if type(value) is tuple else value) if simple else None
-    return None
+def _loaded(code: Any, at: int) -> list[str]:
+    """Return the variable, and the attributes from there, that lead to an object.
+
+    It is the one whose attribute an instruction sets: ``thing.part.name = x``, or ``+= x``.
+    """
+    every = [*dis.get_instructions(code)]
+    before = [i for i in every if i.offset < at]
+    if before and before[-1].opname == "SWAP":  # a copy of the object gave the attribute
+        name = next(i.argval for i in every if i.offset == at)
+        while len(before) > 1 and _pair(before) != ("COPY", "LOAD_ATTR", name):
+            before.pop()
+        del before[-2:]
+    path: list[str] = []
+    while before and before[-1].opname == "LOAD_ATTR":
+        path.insert(0, before.pop().argval)
+    name = before[-1].argval if before and before[-1].opname.startswith(_OF_VARIABLES) else ""
+    return [name[-1] if type(name) is tuple else name, *path]
+
+
+def _pair(instructions: Any) -> tuple[str, str, Any]:
+    """Return the names of the last two instructions, and the argument of the last."""
+    first, last = instructions[-2:]
+    return first.opname, last.opname, last.argval
 
 
 def _target(frame: Any, code: Any, at: int) -> Any:
-    """Return the object whose attribute an instruction sets, if a variable holds it."""
-    name = _loaded(code, at)
-    return frame.f_locals.get(name, frame.f_globals.get(name))
+    """Return the object whose attribute an instruction sets, if a variable leads to it."""
+    name, *path = _loaded(code, at)
+    thing = frame.f_locals.get(name, frame.f_globals.get(name))
+    for name in path:
+        thing = value_of(thing, name)
+    return thing
 
 
 def _is_recorded(name: str, owner: Any) -> bool:

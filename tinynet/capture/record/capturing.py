@@ -14,6 +14,7 @@ from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
 from tinynet.capture.record.outputs import Output, Results
 from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
+from tinynet.capture.record.stores import ReadError, Store
 from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.views import edge_of
@@ -82,6 +83,7 @@ class Captured:
         draws: it draws random numbers of the default generator.
         stores: the attributes of modules that it sets to tensors.
         idle: those that it sets to the value that they had; what a guard needs.
+        carried: those that it reads before, with the number of the argument that has the value.
         facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
@@ -96,6 +98,7 @@ class Captured:
         self.fixed: dict[int, Any] = {}
         self.stores = [store for store in watcher.stores if not store.is_idle()]
         self.idle = [store for store in watcher.stores if store.is_idle()]
+        self.carried = [(store, i) for store in self.stores for i in _places(store, arguments)]
         self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
@@ -147,9 +150,15 @@ class Captured:
 def capture(
     function: Callable[..., Any], tensors: list[Tensor], args: Any, kwargs: Any
 ) -> tuple[Any, Captured | None, CaptureError | None]:
-    """Run a function; return its result, and what was captured or why nothing was."""
+    """Run a function; return its result, and what was captured or why nothing was.
+
+    Args:
+        function: the function.
+        tensors: the arguments of the program: the tensors in the function's, and what is carried.
+        args, kwargs: the arguments of the function.
+    """
     recorder = Recorder(tensors, capture.__code__)
-    watcher = Watcher(recorder, function, (args, kwargs))
+    watcher = Watcher(recorder, function, (args, kwargs, *tensors))
     started = count_nodes()
     recorder.start()
     _collector.stopped.begin()
@@ -192,8 +201,10 @@ def _finish(
         read = [captured.facts, captured.gradients_read, captured.states()]
         used = {id(entry[0]) for entries in read for entry in entries}
         used |= {id(leaf) for leaf in leaves(results.structure)}
+        if needed := [store for store in captured.stores if id(store.before) in used]:
+            raise ReadError(needed)
         for store in captured.stores:
-            store.forget_before(used)
+            store.forget_before()
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:
@@ -201,6 +212,11 @@ def _finish(
         recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
     for output in captured.outputs:
         output.tensor = None
+
+
+def _places(store: Store, arguments: list[Tensor]) -> list[int]:
+    """Return the numbers of the arguments that an attribute was before the call."""
+    return [i for i, t in enumerate(arguments) if t is store.before]
 
 
 def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:

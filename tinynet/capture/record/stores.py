@@ -1,4 +1,8 @@
-"""Attributes of modules that a captured function sets to tensors: ``self.mean = x.mean()``."""
+"""Attributes of modules that a captured function sets to tensors: ``self.mean = x.mean()``.
+
+What it reads before it sets it, as in ``self.total = 0.9 * self.total + x``, is *carried* from call
+to call: the tensor of that time is one more argument of the program.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +22,8 @@ REMEDY = "return the value instead, and store it outside of the function"
 class Store:
     """An attribute of a module that a function sets.
 
-    A replay sets it, too. It never reads the tensor that was there before, but for its form, which
-    a guard compares: ``if self.mask.shape != x.shape: self.mask = ...``.
+    A replay sets it, too. It never reads the tensor that was there before, unless it is carried,
+    but for its form, which a guard compares: ``if self.mask.shape != x.shape: self.mask = ...``.
 
     Attributes:
         module, name: the module and the name.
@@ -59,19 +63,26 @@ class Store:
         if type(self.before) is not Tensor:
             raise self._error("the function sets the attribute {!r}, which had no tensor", REMEDY)
 
-    def forget_before(self, used: set[int]) -> None:
-        """Keep the form of the tensor that it was; CaptureError if a program uses the tensor.
-
-        Args:
-            used: the ids of the tensors that the program uses.
-        """
-        if id(self.before) in used:
-            remedy = "pass the value as an argument, and return the new one"
-            raise self._error("the function reads the attribute {!r}, and sets it", remedy)
+    def forget_before(self) -> None:
+        """Keep the form of the tensor that it was."""
         self.before = form(self.before)
 
     def _error(self, reason: str, remedy: str) -> CaptureError:
         return CaptureError(reason.format(self.name), remedy, self.site)
+
+
+class ReadError(CaptureError):
+    """A program uses tensors that were in attributes which it sets.
+
+    Attributes:
+        stores: the attributes; a program that gets what they hold as arguments may do.
+    """
+
+    def __init__(self, stores: list[Store]):
+        name, site = stores[0].name, stores[0].site
+        remedy = "pass the value as an argument, and return the new one"
+        super().__init__(f"the function reads the attribute {name!r}, and sets it", remedy, site)
+        self.stores = stores
 
 
 def can_be_set(owner: Any, name: str) -> bool:

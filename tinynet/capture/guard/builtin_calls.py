@@ -33,6 +33,7 @@ _FUNCTIONS: dict[Any, str] = {
     input: "asks for input",
     open: "opens a file",
     io.open: "opens a file",
+    np.fromfile: "opens a file",
     _warnings.warn: "warns",
     _warnings.warn_explicit: "warns",
     _thread.start_new_thread: "starts a thread",

@@ -29,6 +29,7 @@ from tinynet.capture.guard.holdings import (
     alike,
     contents,
     is_a,
+    is_iterator,
     is_plain,
     module_of,
     named,
@@ -42,8 +43,11 @@ from tinynet.capture.program import CaptureError
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.random import Generator
 
-_CHANGING = (*CONTAINERS, *BUFFERS)  # not known to the garbage collector, they may be new
+# Not known to the garbage collector, they and iterators over ranges may be new; what is older is
+# found by the variable that holds it.
+_CHANGING = (*CONTAINERS, *BUFFERS)
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
 # Code refers to them by name, and no one sets these names anew.
 _STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
@@ -58,6 +62,7 @@ _METHODS = {
     "BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__", "UNARY_NEGATIVE": "__neg__",
     "UNARY_INVERT": "__invert__",
 }  # fmt: skip
+_FOLLOWED = (Module, Tensor, Node, Generator)  # what they hold, others note
 _LOADS = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"  # of variables by name
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
 
@@ -236,7 +241,7 @@ class Reads(Reach):
         """Note what an object of one of tinynet's classes holds, whose method is called."""
         root = module_of(type(thing)).partition(".")[0]
         own = namespace_of(thing)
-        if root == "tinynet" and own is not None and not is_a(thing, (Module, Tensor, Node)):
+        if root == "tinynet" and own is not None and not is_a(thing, _FOLLOWED):
             self.reach(thing)
             parts = [value for value in own.values() if is_a(value, CONTAINERS)]
             self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
@@ -293,7 +298,7 @@ class Reads(Reach):
         if is_a(value, CONTAINERS) and id(value) in self.passed:
             for item in contents(value):
                 self.reach(item)
-        elif gc.is_tracked(value) or not is_a(value, _CHANGING):
+        elif gc.is_tracked(value) or not (is_a(value, _CHANGING) or is_iterator(value)):
             self.reach(value)
 
     def code(self, code: types.CodeType, variables: dict[str, Any]) -> None:

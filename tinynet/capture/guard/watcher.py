@@ -350,6 +350,7 @@ class Watcher:
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
+        self._passes_arrays([*frame.f_locals.values()])
         of_runtime = code.co_filename == _RUNTIME and code.co_name[:4] in _SETTING
         if of_runtime or code in _SEEDS:
             self._refuse(
@@ -366,6 +367,14 @@ class Watcher:
             self._called(thing)
             if self._recorder is not None:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
+
+    def _passes_arrays(self, values: Any) -> None:
+        """Note the arrays among the arguments of a function of tinynet."""
+        for value in values:
+            if is_a(value, np.ndarray) and self._recorder is not None:
+                self._recorder.passes(value)
+            elif type(value) in (tuple, list, dict):
+                self._passes_arrays(value.values() if type(value) is dict else value)
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if mode.tracer is not None and self._sets_data is not None:

@@ -51,6 +51,10 @@ class Outside:
         """Return the tensor that has an array."""
         return self._owners.get(id(array))
 
+    def has_memory(self, array: Any) -> bool:
+        """Return whether a tensor has the memory of an array."""
+        return id(root(array)) in self._roots
+
     def gradients(self) -> dict[int, Tensor]:
         """Return the tensors with gradients, by the ids of the gradients' arrays."""
         return {id(t._grad._array): t for t in self.tensors if t._grad is not None}

@@ -63,6 +63,8 @@ class Recorder(Tracer, BackwardObserver):
         self._count = 0
         self.outside = Outside()
         self._gradients = self.outside.gradients()
+        self._passed: dict[int, Any] = {}  # arrays of the user's, by the ids of their memory
+        self._constants: list[tuple[Any, Any]] = []  # those that the program uses, and copies
         self._written: WhileAlive[bool] = WhileAlive()  # memory whose last write was not counted
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
@@ -120,6 +122,9 @@ class Recorder(Tracer, BackwardObserver):
         Args:
             reached: ids of the tensors that the function may know.
         """
+        if any(array.tobytes() != kept.tobytes() for array, kept in self._constants):
+            reason = "the function changes an array that it has passed to an operation"
+            self.refuse(CaptureError(reason, "pass a copy, or use tensors"))
         ours = {id(t) for t in self._arguments} | {id(t) for t, _ in self.program.states}
         alone = count_of_users() == 1
         for t, problem in self.outside.problems():
@@ -161,6 +166,9 @@ class Recorder(Tracer, BackwardObserver):
             remedy = "use tn.where or a product with the mask, which keep the shape"
             self.refuse(CaptureError(reason, remedy))
             return function(*args, **kwargs)
+        if writes and self.is_passed(args[0]):
+            reason = f"{call.title} changes an array of numpy"
+            self.refuse(CaptureError(reason, "copy it: `tn.tensor(array)`"))
         if writes:
             self._written[root(args[0])] = True
         return self._run(call, function, args, kwargs)
@@ -362,10 +370,34 @@ class Recorder(Tracer, BackwardObserver):
             if base in self._values or self.outside.owner(base) is not None:
                 return self._view(array, base)
             base = base.base
+        if self.is_passed(array) and array.copy(order="K").strides == array.strides:
+            return self._constant(array)
         raise CaptureError(
             "an operation got an array that no recorded operation computed",
             "compute it from tensors, or outside of the compiled function",
         )
+
+    def passes(self, array: Any) -> None:
+        """Note an array that the user's code passes to a function of tinynet.
+
+        It depends on no tensor: a capture refuses to read the values of one.
+        """
+        self._passed[id(root(array))] = array
+
+    def is_passed(self, array: Any) -> bool:
+        """Return whether the user has the memory of an array, and no tensor from outside has it."""
+        passed = isinstance(array, np.ndarray) and id(root(array)) in self._passed
+        return passed and not self.outside.has_memory(array)
+
+    def _constant(self, array: Any) -> Value:
+        """Record an array of the user's; a replay makes a copy of what it is now."""
+        kept = array.copy(order="K")
+        kept.flags.writeable = False
+        self._constants.append((array, kept))
+        call = Call("compute", np.array, (kept,), {}, here())
+        call.result = self.define(array)
+        self.program.calls.append(call)
+        return call.result
 
     def _view(self, array: Any, base: Any) -> Value:
         """Record a view that was made outside of operations."""

@@ -132,6 +132,26 @@ def test_derivatives(name):
     assert compare(training(perceptron, LOSSES[name]), batches) is None
 
 
+class Spiking(nn.Module):
+    """A model whose class has no code in its backward pass, but for that of its function."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return Straight.apply(self.layer(x), 0.5) * self.layer(x)
+
+
+@pytest.mark.parametrize("compiled", [lambda net: net, lambda net: net.forward])
+def test_a_module_with_a_function_of_its_own(compiled):
+    net = Spiking()
+    run = tn.compile(compiled(net), verify=0)
+    for _ in range(5):
+        run(tn.ones(2, 3)).sum().backward()
+    assert getattr(run, "forward", run).calls() == (3, 2, 0)
+
+
 def test_gradients_are_set_by_hand():
     def build():
         net = perceptron()

@@ -75,12 +75,14 @@ class Reads(Reach):
         later: its backward pass is watched; what the function made is still young.
 
     Attributes:
+        later: as given.
         passed: lists and dictionaries that are arguments, and what they hold.
     """
 
     def __init__(self, function: Callable[..., Any], later: bool = False):
         super().__init__()
         self.passed: dict[int, tuple[Any, list[Any]]] = {}
+        self.later = later
         self._tensors_passed: set[int] = set()
         self._function = function
         self._codes: set[Any] = set()

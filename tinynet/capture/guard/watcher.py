@@ -218,8 +218,9 @@ class Watcher:
     def run(self, call: Callable[[], Any]) -> Any:
         """Return what a function returns, and watch its code."""
         assert self._recorder is not None
-        for thing in _bound_to(self._function):
-            self._called(thing)
+        if not self.reads.later:
+            for thing in _bound_to(self._function):
+                self._called(thing)
         problem, events = unwatchable(), Events(self._trace, self._profile)
         if problem is not None:
             self._recorder.refuse(problem)

@@ -19,7 +19,7 @@ from tinynet.capture.guard.keys import STALE, key_of, modes, recognizer, sharing
 from tinynet.capture.guard.watcher import unwatchable
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.record.capturing import Captured, Turn, capture
-from tinynet.capture.record.stores import ReadError, Store
+from tinynet.capture.record.stores import CarryError, Data, Store
 from tinynet.capture.rerun import Rerun, call_of
 from tinynet.capture.successor import Successor, Wait, start_of
 from tinynet.capture.verify.schedule import FIRST, Schedule
@@ -86,7 +86,9 @@ class Compiled:
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
-        self._carried: list[Store] = []  # what its programs get besides the tensors in arguments
+        self._carried: list[
+            Store | Data
+        ] = []  # what its programs get besides the tensors in arguments
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = self._wrong = False
         self._captures = self._eager_calls = self._disturbed = 0
@@ -254,17 +256,17 @@ class Compiled:
         key: tuple[Any, ...] = modes(), key_of(args, tensors)
         key += (key_of(kwargs, tensors) if kwargs else None,)
         if self._carried:
-            held = [store.value() for store in self._carried]
-            key += (Carried(key_of(t, tensors) if type(t) is Tensor else None for t in held),)
+            held = [store.held() for store in self._carried]
+            key += (Carried(key_of(t, tensors) if is_a(t, Tensor) else None for t in held),)
         if len(tensors) > 1 and (sharing := sharing_of(tensors)):
             return *key, sharing
         return key
 
     def _carry(self, failure: CaptureError) -> bool:
         """Return whether the next call gets what this one could not be captured without."""
-        stores = failure.stores if isinstance(failure, ReadError) else []
-        known = [(store.module, store.name) for store in self._carried]
-        new = [s for s in stores if not any(s.module is m and s.name == n for m, n in known)]
+        stores = failure.stores if isinstance(failure, CarryError) else []
+        known = {store.where() for store in self._carried}
+        new = [store for store in stores if store.where() not in known]
         for store in new:
             store.before = ABSENT  # it keeps no tensor alive
         self._carried += new

@@ -21,11 +21,12 @@ from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.record.outputs import Output, rewritten
 from tinynet.capture.record.probing import Group
+from tinynet.capture.record.stores import Data
 from tinynet.capture.rerun import Rerun
 from tinynet.capture.source import Source, compiled
 from tinynet.capture.verify.schedule import Schedule
 from tinynet.core.explanations.failures import CALLS
-from tinynet.core.graph.views import edge_of
+from tinynet.core.graph.views import edge_of, set_data
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 
 
@@ -42,6 +43,7 @@ _NAMES = {
     "make_node": CompiledFunctionBackward,
     "make_output": CompiledOutputBackward,
     "rewritten": rewritten,
+    "set_data": set_data,
     "wrap": wrap,
 }
 NUMPY, NATIVE, MEASURED = "numpy", "numba", "numba, where it is faster"  # backends
@@ -185,7 +187,11 @@ class Entry:
             self._view(source, output)
         result, stored = captured.program.results
         for store, part in zip(captured.stores, stored, strict=True):
-            lines.append(f"{source.constant(store.module)}.{store.name} = {_text(part, source)}")
+            text = _text(part, source)
+            if is_a(store, Data):
+                lines.append(f"set_data(A{store.place}, {text})")
+            else:
+                lines.append(f"{source.constant(store.module)}.{store.name} = {text}")
         lines.append(f"return {_text(result, source)}")
 
     def _view(self, source: Source, output: Output) -> None:

@@ -368,13 +368,61 @@ def test_the_data_of_a_result():
     assert calls == (8, 2, 0) and not heard
 
 
-def test_other_data_of_a_parameter_runs_eagerly():
+def test_other_data_of_a_parameter():
     def forward(net, x):
         net.layer.weight.data = net.layer.weight.data.clamp(-0.1, 0.1)
         return net.layer(x)
 
-    calls, heard = run(forward)
-    assert calls.replayed == 0 and "changes the data of a tensor from outside" in heard
+    def move(i, net):
+        net.layer.weight.data += 0.01 * i
+
+    calls, heard = run(forward, between=move)
+    assert calls == (7, 3, 0) and not heard
+
+
+def test_a_spectral_norm_by_hand():
+    """Vectors of the power iteration are replaced at each call, as much code of GANs does."""
+
+    def forward(net, x):
+        w = net.layer.weight
+        net.second.data = tn.nn.functional.normalize(tn.mv(w.t().data, net.total), dim=0)
+        net.total.data = tn.nn.functional.normalize(tn.mv(w.data, net.second.data), dim=0)
+        norm = net.total.dot(w.mv(net.second))
+        return x @ (w / norm.expand_as(w)).t()
+
+    def begin(i, net):
+        if i == 0:
+            net.total = tn.ones(3)
+        if i == 6:
+            net.second = tn.ones(3)
+
+    calls, heard = run(forward, between=begin, calls=12)
+    assert calls.replayed >= 5 and not heard
+    assert run(forward, between=begin, calls=12, verify=1)[1] == ""
+
+
+def test_the_data_of_an_argument():
+    def forward(x, y):
+        x.data = x.data * 2 + y
+        return x * y
+
+    compiled = tn.compile(forward, verify=0)
+    for i in range(8):
+        seen = []
+        for f in (forward, compiled):
+            x, y = tn.full((3,), float(i)), tn.ones(3)
+            seen.append([f(x, y), x])
+        same(*seen, f"call {i}")
+    assert compiled.calls() == (6, 2, 0)
+
+
+def test_data_that_another_tensor_shares():
+    def forward(net, x):
+        net.first.data = net.second
+        net.second.data = x.sum(0) + net.first
+        return net.layer(x) + net.first
+
+    run(forward)
 
 
 def test_data_of_an_object_that_is_no_tensor_runs_eagerly():

@@ -28,6 +28,7 @@ from tinynet.capture.guard.keys import form
 from tinynet.capture.guard.reads import Reads
 from tinynet.capture.program import Program
 from tinynet.capture.record.capturing import Captured
+from tinynet.capture.record.stores import Data
 from tinynet.capture.source import Source
 from tinynet.core.graph.engine import passes
 from tinynet.core.graph.saved_hooks import Keeper
@@ -109,6 +110,8 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         text = f"{source.keep(fact)}({place}) {equals} {source.keep(answer)}"
         found.append(Condition(text, f"the {fact.__name__.replace('_', ' ')} of {place}"))
     for store in (*captured.stores, *captured.idle):
+        if is_a(store, Data):
+            continue  # the form of an argument is a part of the key
         place = f"value_of({source.constant(store.module)}, {store.name!r})"
         text = f"type({place}) is {source.constant(Tensor)}"
         if store.looks:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture.guard.holdings import is_a
 from tinynet.capture.guard.watcher import Watcher
 from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
 from tinynet.capture.record.outputs import Output, Results
 from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
-from tinynet.capture.record.stores import ReadError, Store
+from tinynet.capture.record.stores import CarryError, Data, Store
 from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.views import edge_of
@@ -81,7 +82,8 @@ class Captured:
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
         draws: it draws random numbers of the default generator.
-        stores: the attributes of modules that it sets to tensors.
+        stores: the attributes of modules that it sets to tensors, and arguments whose data it
+            replaces.
         idle: those that it sets to the value that they had; what a guard needs.
         carried: those that it reads before, with the number of the argument that has the value.
         facts: the answers that the function got about tensors; what a guard needs.
@@ -96,7 +98,9 @@ class Captured:
         arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
         self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
         self.fixed: dict[int, Any] = {}
-        self.stores = [store for store in watcher.stores if not store.is_idle()]
+        self.stores: list[Any] = [store for store in watcher.stores if not store.is_idle()]
+        new = [i for i, t in enumerate(arguments) if recorder.outside.has_new_data(t)]
+        self.stores += [Data(None, place) for place in new]
         self.idle = [store for store in watcher.stores if store.is_idle()]
         self.carried = [(store, i) for store in self.stores for i in _places(store, arguments)]
         self.facts = [*recorder.facts]
@@ -108,13 +112,18 @@ class Captured:
         self.fixed = {i: a for i, a, b in pairs if a is b}
         self.shared = other.shared = {}
 
-    def given(self, result: Any) -> tuple[Any, list[Any]]:
-        """Return the result of a call, and what the call left in attributes."""
-        return result, [store.value() for store in self.stores]
+    def given(self, result: Any, tensors: Sequence[Tensor]) -> tuple[Any, list[Any]]:
+        """Return the result of a call, and what the call left in what it sets.
+
+        Args:
+            result: the result.
+            tensors: the arguments of the program.
+        """
+        return result, [store.left(tensors) for store in self.stores]
 
     def places(self) -> list[tuple[int, str]]:
-        """Return the modules, by their ids, and the attributes that it sets."""
-        return [(id(store.module), store.name) for store in self.stores]
+        """Return what it sets."""
+        return [store.where() for store in self.stores]
 
     def programs(self) -> list[Program]:
         """Return the program, and the backward passes from its outputs."""
@@ -190,7 +199,7 @@ def _finish(
         captured.watcher.reads.require_new(result)
         for store in captured.stores:
             store.check()
-        results = Results(recorder, captured.given(result))
+        results = Results(recorder, captured.given(result, tensors))
         captured.program.results, captured.outputs = results.structure, results.outputs
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
@@ -201,8 +210,11 @@ def _finish(
         read = [captured.facts, captured.gradients_read, captured.states()]
         used = {id(entry[0]) for entries in read for entry in entries}
         used |= {id(leaf) for leaf in leaves(results.structure)}
-        if needed := [store for store in captured.stores if id(store.before) in used]:
-            raise ReadError(needed)
+        held = [store for store in captured.stores if is_a(store.before, Tensor)]
+        if needed := [store for store in held if id(store.before) in used]:
+            reason = f"the function reads the attribute {needed[0].name!r}, and sets it"
+            remedy = "pass the value as an argument, and return the new one"
+            raise CarryError(reason, remedy, needed, needed[0].site)
         for store in captured.stores:
             store.forget_before()
     except CaptureError as problem:

@@ -125,12 +125,18 @@ class Recorder(Tracer, BackwardObserver):
         if any(array.tobytes() != kept.tobytes() for array, kept in self._constants):
             reason = "the function changes an array that it has passed to an operation"
             self.refuse(CaptureError(reason, "pass a copy, or use tensors"))
-        ours = {id(t) for t in self._arguments} | {id(t) for t, _ in self.program.states}
-        alone = count_of_users() == 1
-        for t, problem in self.outside.problems():
-            if alone or id(t) in ours or id(t) in reached:  # others change their own tensors
-                problem.disturbed = True
-                self.refuse(problem)
+        alone, passed = count_of_users() == 1, {id(t) for t in self._arguments}
+        ours = passed | {id(t) for t, _ in self.program.states}
+        problems = [
+            problem
+            for t, problem in self.outside.problems(passed)
+            if alone or id(t) in ours or id(t) in reached  # others change their own tensors
+        ]
+        if problems:
+            first = next((p for p in problems if not p.stores), problems[0])
+            first.stores = first.stores and [store for p in problems for store in p.stores]
+            first.disturbed = True
+            self.refuse(first)
 
     def refuse(self, problem: CaptureError) -> None:
         """Note why the function cannot be captured."""

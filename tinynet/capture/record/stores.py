@@ -1,18 +1,20 @@
 """Attributes of modules that a captured function sets to tensors: ``self.mean = x.mean()``.
 
 What it reads before it sets it, as in ``self.total = 0.9 * self.total + x``, is *carried* from call
-to call: the tensor of that time is one more argument of the program.
+to call: the tensor of that time is one more argument of the program. So is a tensor whose data a
+function replaces: ``self.u.data = normalized(w @ self.u)``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tinynet.capture.guard.holdings import ABSENT, alike, is_a, members_of, of_class
 from tinynet.capture.guard.keys import form
 from tinynet.capture.program import CaptureError
 from tinynet.core.callsite import Site
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import MODULES, PARAMETERS, attributes
 
@@ -37,6 +39,18 @@ class Store:
     def __init__(self, module: Module, name: str, site: Site | None, looks: bool):
         self.module, self.name, self.site, self.looks = module, name, site, looks
         self.before = self.value()
+
+    def held(self) -> Any:
+        """Return what it is now, an argument of the program if it is carried."""
+        return self.value()
+
+    def left(self, tensors: Sequence[Tensor]) -> Any:
+        """Return what a call left in it."""
+        return self.value()
+
+    def where(self) -> tuple[int, str]:
+        """Return what stays the same from call to call."""
+        return id(self.module), self.name
 
     def value(self) -> Any:
         """Return what it is now."""
@@ -71,18 +85,58 @@ class Store:
         return CaptureError(reason.format(self.name), remedy, self.site)
 
 
-class ReadError(CaptureError):
-    """A program uses tensors that were in attributes which it sets.
+class Data:
+    """The data of a tensor from outside that a function replaces.
 
     Attributes:
-        stores: the attributes; a program that gets what they hold as arguments may do.
+        tensor: the tensor.
+        place: its number among the arguments of the program.
+        name, before: as in ``Store``.
     """
 
-    def __init__(self, stores: list[Store]):
-        name, site = stores[0].name, stores[0].site
-        remedy = "pass the value as an argument, and return the new one"
-        super().__init__(f"the function reads the attribute {name!r}, and sets it", remedy, site)
-        self.stores = stores
+    __slots__ = "before", "name", "place", "tensor"
+
+    def __init__(self, tensor: Tensor | None, place: int = -1):
+        self.tensor, self.place, self.name = tensor, place, "data"
+        self.before: Any = None
+
+    def held(self) -> Any:
+        """Return the tensor, an argument of the program if it is carried."""
+        return self.tensor
+
+    def left(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Return a tensor of the data that a call left.
+
+        Args:
+            tensors: the arguments of the program.
+        """
+        return wrap(tensors[self.place]._array)
+
+    def where(self) -> tuple[int, str]:
+        """Return what stays the same from call to call."""
+        return (id(self.tensor) if self.tensor is not None else self.place), self.name
+
+    def check(self) -> None:
+        """Do nothing: the program knows the array, or is refused."""
+
+    def forget_before(self) -> None:
+        """Keep nothing of the call."""
+        self.before = None
+
+
+class CarryError(CaptureError):
+    """A function changes what a program depends on, unless the program gets that as an argument.
+
+    Attributes:
+        stores: what to carry: attributes that it reads and sets, tensors whose data it replaces;
+            empty if nothing helps.
+    """
+
+    def __init__(
+        self, reason: str, remedy: str, stores: Sequence[Any] = (), site: Site | None = None
+    ):
+        super().__init__(reason, remedy, site)
+        self.stores = [*stores]
 
 
 def can_be_set(owner: Any, name: str) -> bool:

@@ -87,6 +87,7 @@ class Entry:
         draws = captured.draws and any(group.programs for group in captured.groups)
         self._position = "position" if draws else "None"
         self._saved = [_saved(program, group) for group in captured.groups]
+        self._stored = program.results[1]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
         calls = self._calls(program.calls, kept)
@@ -170,6 +171,8 @@ class Entry:
             elif output.writes:
                 writes = source.constant(output.writes)
                 lines.append(f"o{output.number}._counter = rewritten({writes})")
+        for place, output in self._new_data():
+            lines.append(f"set_data(A{place}, o{output.number})")
         views = [o for o in captured.outputs if o.value is None]
         for group, saved in zip(captured.groups, self._saved, strict=True):
             for end in group.ends:
@@ -185,14 +188,17 @@ class Entry:
             self._node(source, group.outputs, source.constant(passes), kept, ends, held)
         for output in views:
             self._view(source, output)
-        result, stored = captured.program.results
-        for store, part in zip(captured.stores, stored, strict=True):
+        for store, part in zip(captured.stores, self._stored, strict=True):
             text = _text(part, source)
-            if is_a(store, Data):
-                lines.append(f"set_data(A{store.place}, {text})")
-            else:
+            if not is_a(store, Data):
                 lines.append(f"{source.constant(store.module)}.{store.name} = {text}")
-        lines.append(f"return {_text(result, source)}")
+        lines.append(f"return {_text(captured.program.results[0], source)}")
+
+    def _new_data(self) -> Iterator[tuple[int, Output]]:
+        """Yield the arguments whose data is replaced, and by what; nodes must see that."""
+        for store, part in zip(self.captured.stores, self._stored, strict=True):
+            if is_a(store, Data):
+                yield store.place, part
 
     def _view(self, source: Source, output: Output) -> None:
         """Make a view by its operations, once its base has its node."""
@@ -226,7 +232,7 @@ class Entry:
     def _held(self, source: Source, saved: list[Value]) -> tuple[str, list[list[int]]]:
         """Return the visible tensors that saved values are in, and their places by saved value."""
         program = self.captured.program
-        found: dict[int, str] = {}
+        found = {output.value.memory: f"A{place}" for place, output in self._new_data()}
         for i, v in enumerate(program.arguments):
             found.setdefault(v.memory, f"A{i}")
         for t, v in self._states.values():

@@ -207,6 +207,7 @@ def _finish(
         if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
             probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
         captured.groups = probe()
+        _check_data(captured)
         read = [captured.facts, captured.gradients_read, captured.states()]
         used = {id(entry[0]) for entries in read for entry in entries}
         used |= {id(leaf) for leaf in leaves(results.structure)}
@@ -224,6 +225,23 @@ def _finish(
         recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
     for output in captured.outputs:
         output.tensor = None
+
+
+def _check_data(captured: Captured) -> None:
+    """Refuse to replace the data of an argument where the backward pass would see it otherwise.
+
+    It reads the data that a tensor has by then, as PyTorch's does, if the tensor itself was saved.
+    """
+    new = zip(captured.stores, captured.program.results[1], strict=True)
+    data = {store.place: part for store, part in new if is_a(store, Data)}
+    old = {captured.program.arguments[place].memory for place in data}
+    passes = (program for group in captured.groups for program in group.programs.values())
+    used = {v.memory for program in passes for call in program.calls for v in call.inputs()}
+    if old & used or any(not is_a(x, Output) or x.value is None for x in data.values()):
+        reason = "the function replaces the data of a tensor by what another tensor has"
+        if old & used:
+            reason = "the function replaces data that its backward pass needs"
+        raise CarryError(reason, "do that outside of the function, or copy the data")
 
 
 def _places(store: Store, arguments: list[Tensor]) -> list[int]:

@@ -50,7 +50,7 @@ from tinynet.random import Generator
 _CHANGING = (*CONTAINERS, *BUFFERS)
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
 # Code refers to them by name, and no one sets these names anew.
-_STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
 _SIGNS = {
@@ -178,10 +178,11 @@ class Reads(Reach):
                 yield f"{named(thing)} from outside", "object"
 
     def unsteady(self) -> Iterator[str]:
-        """Yield what may have another value when a backward pass runs, in words."""
-        for names in self.names.values():
-            yield from (repr(n) for n, value in names.values.items() if not is_a(value, _STEADY))
-        if not all(is_a(value, _STEADY) for _, value in self.cells.values()):
+        """Yield what may have another value when a backward pass runs, in words.
+
+        Names are compared again then; what lists and closures hold is changed more often.
+        """
+        if not all(is_a(value, STEADY) for _, value in self.cells.values()):
             yield "an outer variable"
         for container, _ in self.containers.values():
             yield named(container)

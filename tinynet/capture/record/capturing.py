@@ -10,6 +10,7 @@ from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.guard.holdings import is_a
+from tinynet.capture.guard.reads import Reads
 from tinynet.capture.guard.watcher import Watcher
 from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
 from tinynet.capture.record.outputs import Output, Results
@@ -86,6 +87,7 @@ class Captured:
             replaces.
         idle: those that it sets to the value that they had; what a guard needs.
         carried: those that it reads before, with the number of the argument that has the value.
+        later: what the user's code reads in the backward pass, if any of it runs there.
         facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
@@ -103,6 +105,7 @@ class Captured:
         self.stores += [Data(None, place) for place in new]
         self.idle = [store for store in watcher.stores if store.is_idle()]
         self.carried = [(store, i) for store in self.stores for i in _places(store, arguments)]
+        self.later: Reads | None = None
         self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
@@ -205,8 +208,17 @@ def _finish(
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
         probe = functools.partial(groups, recorder, results.outputs, tensors, started)
         if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
-            probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
-        captured.groups = probe()
+            watcher = Watcher(recorder, function, (), later=True)
+            with watcher:
+                captured.groups = watcher.run(probe)
+            captured.later = watcher.reads
+            for what in watcher.reads.unsteady():
+                raise CaptureError(
+                    f"code that its backward pass runs reads {what}, which may change until then",
+                    "keep the value in ctx, or compile the whole step with its backward pass",
+                )
+        else:
+            captured.groups = probe()
         _check_data(captured)
         read = [captured.facts, captured.gradients_read, captured.states()]
         used = {id(entry[0]) for entries in read for entry in entries}
@@ -247,15 +259,3 @@ def _check_data(captured: Captured) -> None:
 def _places(store: Store, arguments: list[Tensor]) -> list[int]:
     """Return the numbers of the arguments that an attribute was before the call."""
     return [i for i, t in enumerate(arguments) if t is store.before]
-
-
-def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
-    """Return what a probe finds, unless code of the user that runs in it reads what may change."""
-    with watcher:
-        found: list[Group] = watcher.run(probe)
-    for what in watcher.reads.unsteady():
-        raise CaptureError(
-            f"code that its backward pass runs reads {what}, which may change until then",
-            "keep the value in ctx, or compile the whole step with its backward pass",
-        )
-    return found

@@ -413,7 +413,7 @@ def test_a_backward_pass_reads_the_data_of_a_later_call():
         return x @ (net.layer.weight * net.total.dot(net.layer.weight.mv(net.total)))
 
     compiled = tn.compile(lambda x: forward(twin, x), verify=0)
-    for i in range(6):
+    for _ in range(6):
         seen = []
         x, y = tn.randn(2, 3), tn.randn(2, 3)
         for n, f in ((net, lambda x: forward(net, x)), (twin, compiled)):

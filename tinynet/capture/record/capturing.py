@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import gc
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
@@ -210,7 +209,7 @@ def _finish(
         probe = functools.partial(groups, recorder, results.outputs, tensors, started)
         if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
             watcher = Watcher(recorder, function, (), later=True)
-            with _contexts_kept(order), watcher:
+            with watcher:
                 captured.groups = watcher.run(probe)
             captured.later = watcher.reads
             for what in watcher.reads.unsteady():
@@ -238,20 +237,6 @@ def _finish(
         recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
     for output in captured.outputs:
         output.tensor = None
-
-
-@contextlib.contextmanager
-def _contexts_kept(nodes: Iterable[Any]) -> Iterator[None]:
-    """Undo what backward code of the user's does to its ``ctx``: it runs again in the real pass."""
-    held = [vars(node) for node in nodes if isinstance(node, FunctionNode)]
-    inner = [x for own in held for x in own.values() if type(x) in (dict, list, set)]
-    before = [(thing, thing.copy()) for thing in (*held, *inner)]
-    try:
-        yield
-    finally:
-        for thing, was in before:
-            thing.clear()
-            (thing.extend if is_a(thing, list) else thing.update)(was)
 
 
 def _check_data(captured: Captured) -> None:

@@ -256,3 +256,35 @@ def test_a_scale_that_is_an_object_is_saved():
     other = made(1.0)
     other.load_state_dict(state)
     assert other.scale_fn(3) == 0.5
+
+
+def test_a_subclass_replaces_how_the_plateau_reduces_and_what_is_better():
+    class Noting(schedules.ReduceLROnPlateau):
+        def _reduce_lr(self, epoch):
+            epochs.append(epoch)
+            super()._reduce_lr(epoch)
+
+        def _is_better(self, a, best):
+            compared.append((a, best))
+            return super()._is_better(a, best)
+
+    epochs, compared = [], []
+    optimizer = sgd(1.0)
+    schedule = Noting(optimizer, patience=0, factor=0.5)
+    for metric in (3.0, 4.0, 5.0):
+        schedule.step(metric)
+    assert epochs == [2, 3] and optimizer.param_groups[0]["lr"] == 0.25
+    assert compared == [(3.0, float("inf")), (4.0, 3.0), (5.0, 3.0)]
+
+
+def test_a_plateau_begins_anew_after_reset():
+    optimizer = sgd(1.0)
+    schedule = schedules.ReduceLROnPlateau(optimizer, mode="max", patience=1, cooldown=2)
+    for metric in (3.0, 2.0, 1.0):
+        schedule.step(metric)
+    assert schedule.cooldown_counter == 2
+    schedule._reset()
+    found = schedule.best, schedule.cooldown_counter, schedule.num_bad_epochs
+    assert found == (-float("inf"), 0, 0)
+    schedule.step(0.5)
+    assert schedule.best == 0.5 and optimizer.param_groups[0]["lr"] == pytest.approx(0.1)

@@ -82,6 +82,11 @@ class ReduceLROnPlateau(LRScheduler):
         self.eps = eps
         self.last_epoch = 0
         self._last_lr = values_of(optimizer, "lr")
+        self._init_is_better(mode, threshold, threshold_mode)
+        self._reset()
+
+    # Subclasses written for PyTorch call and replace the methods that begin with an underscore.
+    def _init_is_better(self, mode: str, threshold: float, threshold_mode: str) -> None:
         if mode not in ("min", "max"):
             raise ValueError(f"mode {mode} is unknown!")
         if threshold_mode not in ("rel", "abs"):
@@ -90,6 +95,9 @@ class ReduceLROnPlateau(LRScheduler):
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
+
+    def _reset(self) -> None:
+        """Forget the best metric and what was counted."""
         self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
@@ -106,7 +114,7 @@ class ReduceLROnPlateau(LRScheduler):
             warn(EPOCH_DEPRECATION_WARNING)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         current = float(metrics)
-        if self._is_better(current):
+        if self._is_better(current, self.best):
             self.best = current
             self.num_bad_epochs = 0
         else:
@@ -115,7 +123,7 @@ class ReduceLROnPlateau(LRScheduler):
             self.cooldown_counter -= 1
             self.num_bad_epochs = 0
         if self.num_bad_epochs > self.patience:
-            self._reduce()
+            self._reduce_lr(self.last_epoch)
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
         self._last_lr = values_of(self.optimizer, "lr")
@@ -125,13 +133,13 @@ class ReduceLROnPlateau(LRScheduler):
         """Whether epochs are being ignored after a reduction."""
         return self.cooldown_counter > 0
 
-    def _is_better(self, value: float) -> bool:
+    def _is_better(self, a: float, best: float) -> bool:
         sign = 1 if self.mode == "min" else -1
         if self.threshold_mode == "rel":
-            return sign * value < sign * (self.best * (1 - sign * self.threshold))
-        return sign * value < sign * (self.best - sign * self.threshold)
+            return sign * a < sign * (best * (1 - sign * self.threshold))
+        return sign * a < sign * (best - sign * self.threshold)
 
-    def _reduce(self) -> None:
+    def _reduce_lr(self, epoch: int) -> None:
         """Lower the learning rates of all groups."""
         groups = self.optimizer.param_groups
         if text := changed_groups(self, "min_lrs"):

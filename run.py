@@ -65,6 +65,8 @@ CHECKS = {
     "lint": ["ruff", "check", "."],
     "types": ["mypy"],
     "architecture": ["pytest", "-q", "tests/laws/test_architecture.py"],
+    # Beside mypy, it leaves bytecode of all tests, which each process of pytest would else compile.
+    "collection": ["pytest", "-qq", "--collect-only"],
 }
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [
@@ -387,18 +389,47 @@ def older_processor() -> dict[str, str]:
     return settings
 
 
+def run_together(checks: dict[str, list[str]], environment: dict[str, str]) -> list[str]:
+    """Run checks at the same time and return the names of those that failed.
+
+    Print all that a failed check printed, and the last line of the others.
+    """
+    failed = []
+    with contextlib.ExitStack() as files:
+        running = {}
+        for name, command in checks.items():
+            out = files.enter_context(tempfile.TemporaryFile())
+            running[name] = (
+                out,
+                subprocess.Popen(
+                    [str(VENV_PYTHON), "-m", *command],
+                    cwd=ROOT,
+                    env=environment,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                ),
+            )
+        for name, (out, process) in running.items():
+            print(f"==== {name}: {' '.join(checks[name])}", flush=True)
+            if process.wait() != 0:
+                failed.append(name)
+            out.seek(0)
+            lines = out.read().decode(errors="replace").splitlines()
+            print(*(lines if name in failed else lines[-1:]), sep="\n", flush=True)
+    return failed
+
+
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
-    failed = []
     environment = for_tests()
+    failed = run_together(CHECKS, environment)
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
         pytest = ["pytest", "-q", "--durations=25", *in_parallel(), *arguments]
         tests = [*pytest, "--ignore=tests/laws/test_architecture.py", f"--junitxml={report}"]
-        for name, command in (CHECKS | {"tests": tests}).items():
-            print(f"==== {name}: {' '.join(command)}", flush=True)
-            if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT, env=environment) != 0:
-                failed.append(name)
+        print(f"==== tests: {' '.join(tests)}", flush=True)
+        if subprocess.call([str(VENV_PYTHON), "-m", *tests], cwd=ROOT, env=environment) != 0:
+            failed.append("tests")
         ran = count_ran(report)
     if NUMERICAL and not arguments:
         older = older_processor()

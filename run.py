@@ -66,7 +66,7 @@ CHECKS = {
     "types": ["mypy"],
     "architecture": ["pytest", "-q", "tests/laws/test_architecture.py"],
     # Beside mypy, it leaves bytecode of all tests, which each process of pytest would else compile.
-    "collection": ["pytest", "-qq", "--collect-only"],
+    "collection": ["pytest", "-q", "--collect-only"],
 }
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [

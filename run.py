@@ -359,9 +359,9 @@ def count_ran(junit: Path) -> int:
 
 
 def in_parallel() -> list[str]:
-    """What makes pytest use all processors, up to four."""
-    count = min(os.cpu_count() or 1, 4)
-    return ["-n", str(count), "--dist", "worksteal"] if count > 1 else []
+    """What makes pytest use up to four processors; a process more than these, as tests wait."""
+    processors = os.cpu_count() or 1
+    return ["-n", str(min(processors + 1, 4)), "--dist", "worksteal"] if processors > 1 else []
 
 
 def for_tests() -> dict[str, str]:
@@ -389,55 +389,53 @@ def older_processor() -> dict[str, str]:
     return settings
 
 
-def run_together(checks: dict[str, list[str]], environment: dict[str, str]) -> list[str]:
-    """Run checks at the same time and return the names of those that failed.
+class Running:
+    """A check that runs beside others, and prints when they have."""
 
-    Print all that a failed check printed, and the last line of the others.
-    """
-    failed = []
-    with contextlib.ExitStack() as files:
-        running = {}
-        for name, command in checks.items():
-            out = files.enter_context(tempfile.TemporaryFile())
-            running[name] = (
-                out,
-                subprocess.Popen(
-                    [str(VENV_PYTHON), "-m", *command],
-                    cwd=ROOT,
-                    env=environment,
-                    stdout=out,
-                    stderr=subprocess.STDOUT,
-                ),
-            )
-        for name, (out, process) in running.items():
-            print(f"==== {name}: {' '.join(checks[name])}", flush=True)
-            if process.wait() != 0:
-                failed.append(name)
-            out.seek(0)
-            lines = out.read().decode(errors="replace").splitlines()
-            print(*(lines if name in failed else lines[-1:]), sep="\n", flush=True)
-    return failed
+    def __init__(self, name: str, command: list[str], environment: dict[str, str]) -> None:
+        self.name = name
+        self._heading = f"==== {name}: {' '.join(command)}"
+        self._out = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [str(VENV_PYTHON), "-m", *command],
+            cwd=ROOT,
+            env=environment,
+            stdout=self._out,
+            stderr=subprocess.STDOUT,
+        )
+
+    def has_failed(self) -> bool:
+        """Wait, and print everything after a failure, else the last line."""
+        has_failed = self._process.wait() != 0
+        with self._out:
+            self._out.seek(0)
+            lines = self._out.read().decode(errors="replace").splitlines()
+        print(self._heading, *(lines if has_failed else lines[-1:]), sep="\n", flush=True)
+        return has_failed
 
 
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
     environment = for_tests()
-    failed = run_together(CHECKS, environment)
+    running = [Running(name, command, environment) for name, command in CHECKS.items()]
+    failed = [check.name for check in running if check.has_failed()]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
-        pytest = ["pytest", "-q", "--durations=25", *in_parallel(), *arguments]
-        tests = [*pytest, "--ignore=tests/laws/test_architecture.py", f"--junitxml={report}"]
+        pytest = ["pytest", "-q", "--durations=25"]
+        beside = []  # in the time in which the tests wait: for programs, a browser, the disk
+        if NUMERICAL and not arguments:
+            older = older_processor()
+            shown = " ".join(f"{name}='{value}'" for name, value in older.items())
+            name = "tests as on an older processor"
+            print(f"==== {name}, at the same time: {shown}", flush=True)
+            beside.append(Running(name, [*pytest, *NUMERICAL], environment | older))
+        tests = [*pytest, *in_parallel(), *arguments]
+        tests += ["--ignore=tests/laws/test_architecture.py", f"--junitxml={report}"]
         print(f"==== tests: {' '.join(tests)}", flush=True)
         if subprocess.call([str(VENV_PYTHON), "-m", *tests], cwd=ROOT, env=environment) != 0:
             failed.append("tests")
+        failed += [check.name for check in beside if check.has_failed()]
         ran = count_ran(report)
-    if NUMERICAL and not arguments:
-        older = older_processor()
-        shown = " ".join(f"{name}='{value}'" for name, value in older.items())
-        print(f"==== tests as on an older processor: {shown}", flush=True)
-        command = [str(VENV_PYTHON), "-m", *pytest, *NUMERICAL]
-        if subprocess.call(command, cwd=ROOT, env=environment | older) != 0:
-            failed.append("tests as on an older processor")
     if ran == 0:
         failed.append("no test ran")
     print(f"==== FAILED: {', '.join(failed)}" if failed else f"==== all passed, {ran} tests")

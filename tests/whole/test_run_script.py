@@ -283,10 +283,10 @@ def test_checks_that_run_together_print_one_after_the_other(script, monkeypatch,
     monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
     for name, code in (("good", ""), ("bad", "sys.exit(3)")):
         (script.ROOT / f"{name}.py").write_text(f"import sys\nprint('first\\n{name}')\n{code}")
-    checks = {"1": ["bad"], "2": ["good"], "3": ["bad"]}
-    assert script.run_together(checks, {**os.environ}) == ["1", "3"]
-    bad = "first\nbad\n"
-    assert capfd.readouterr().out == f"==== 1: bad\n{bad}==== 2: good\ngood\n==== 3: bad\n{bad}"
+    running = [script.Running("1", [name], {**os.environ}) for name in ("bad", "good", "bad")]
+    assert [check.has_failed() for check in running] == [True, False, True]
+    bad = "==== 1: bad\nfirst\nbad\n"
+    assert capfd.readouterr().out == f"{bad}==== 1: good\ngood\n{bad}"
 
 
 @pytest.mark.parametrize(

@@ -253,9 +253,10 @@ def install(extras: set[str]) -> None:
     target = f"{ROOT}[{names}]" if names else str(ROOT)
     pip = pip_command()
     say(f"installing tinynet{f' [{names}]' if names else ''} with pip")
-    result = call([*pip, "install", "--no-input", "--editable", target])
+    result = call([*pip, "install", "--no-input", "--no-compile", "--editable", target])
     if result.returncode != 0:
         raise SetupError(f"the installation failed; pip says:\n{result.stdout}")
+    call([str(VENV_PYTHON), "-m", "compileall", "-q", "-j0", str(VENV)])  # on all processors
 
 
 def ensure(extras: set[str]) -> None:

@@ -19,6 +19,7 @@ from tinynet.capture.guard.keys import STALE, key_of, modes, recognizer, sharing
 from tinynet.capture.guard.watcher import unwatchable
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.record.capturing import Captured, Turn, capture
+from tinynet.capture.record.stores import CarryError, Data, Store
 from tinynet.capture.rerun import Rerun, call_of
 from tinynet.capture.successor import Successor, Wait, start_of
 from tinynet.capture.verify.schedule import FIRST, Schedule
@@ -53,6 +54,10 @@ class Calls(NamedTuple):
     eager: int
 
 
+class Carried(tuple[Any, ...]):
+    """The forms of what is carried from call to call, in a key."""
+
+
 class Compiled:
     """A compiled function.
 
@@ -81,6 +86,9 @@ class Compiled:
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
+        self._carried: list[
+            Store | Data
+        ] = []  # what its programs get besides the tensors in arguments
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = self._wrong = False
         self._captures = self._eager_calls = self._disturbed = 0
@@ -113,7 +121,7 @@ class Compiled:
             tensors: list[Tensor] = []
             key: Any
             try:
-                key = _call_key(args, kwargs, tensors)
+                key = self._key(args, kwargs, tensors)
                 entries = self._entries.get(key)
             except TypeError as error:
                 return self._fall_back(None, CaptureError(str(error), _PASS_TENSORS), args, kwargs)
@@ -198,6 +206,7 @@ class Compiled:
             self._entries.clear()
             self._recent = None
             self._captured.clear()
+            self._carried.clear()
             self._eager.clear()
             self.problems.clear()
             self.native_from.clear()
@@ -211,7 +220,7 @@ class Compiled:
 
     def entry_for(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> Entry | None:
         """Return the program that a call would run, if any; collect the tensors."""
-        key = _call_key(args, kwargs, tensors)
+        key = self._key(args, kwargs, tensors)
         fitting = (entry for entry in self._entries.get(key, ()) if entry.fits(tensors))
         return next(fitting, None)
 
@@ -242,6 +251,27 @@ class Compiled:
 
     # ---- capturing --------------------------------------------------------------------------
 
+    def _key(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Any, ...]:
+        """Return what distinguishes calls; collect the tensors that a program gets."""
+        key: tuple[Any, ...] = modes(), key_of(args, tensors)
+        key += (key_of(kwargs, tensors) if kwargs else None,)
+        if self._carried:
+            held = [store.held() for store in self._carried]
+            key += (Carried(key_of(t, tensors) if is_a(t, Tensor) else None for t in held),)
+        if len(tensors) > 1 and (sharing := sharing_of(tensors)):
+            return *key, sharing
+        return key
+
+    def _carry(self, failure: CaptureError) -> bool:
+        """Return whether the next call gets what this one could not be captured without."""
+        stores = failure.stores if isinstance(failure, CarryError) else []
+        known = {store.where() for store in self._carried}
+        new = [store for store in stores if store.where() not in known]
+        for store in new:
+            store.before = ABSENT  # it keeps no tensor alive
+        self._carried += new
+        return bool(new)
+
     def _capture(self, key: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Any:
         if key in self._eager:
             return self._run(args, kwargs)
@@ -259,7 +289,7 @@ class Compiled:
             earlier = self._captured.setdefault(key, [])
             if captured is None:
                 assert failure is not None
-                if self._is_disturbed(failure):
+                if self._carry(failure) or self._is_disturbed(failure):
                     return result
                 earlier.append(failure)
                 if len(earlier) >= CAPTURES or not failure.passing or self._fullgraph:
@@ -380,11 +410,3 @@ class _State(threading.local):
 
 
 state = _State()
-
-
-def _call_key(args: Any, kwargs: Any, tensors: list[Tensor]) -> tuple[Any, ...]:
-    """Return what distinguishes calls; collect the tensors."""
-    key = modes(), key_of(args, tensors), key_of(kwargs, tensors) if kwargs else None
-    if len(tensors) > 1 and (sharing := sharing_of(tensors)):
-        return *key, sharing
-    return key

@@ -12,7 +12,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from tinynet.capture.compiled import CAPTURES, Calls, Compiled
+from tinynet.capture.compiled import CAPTURES, Calls, Carried, Compiled
 from tinynet.capture.entry import NUMPY
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.successor import start_of
@@ -120,6 +120,7 @@ class Continued(Compiled):
         try:
             for _ in range(CAPTURES):
                 before = Snapshot([*self._roots, args, kwargs, *_owners(args), default_generator])
+                key = self._key(args, kwargs, tensors := [])
                 try:
                     super()._capture(key, tensors, args, kwargs)
                 finally:
@@ -171,5 +172,9 @@ def _owners(args: Any) -> list[Any]:
 
 
 def _name(key: Any) -> str:
-    """Return the name of a form of calls, which is the same in another process."""
-    return re.sub(r" at 0x\w+", "", repr(key))
+    """Return the name of a form of calls, which is the same in another process.
+
+    What is carried is not part of it: the first call of a process does not know it yet.
+    """
+    parts = [part for part in key if not isinstance(part, Carried)]
+    return re.sub(r" at 0x\w+", "", repr((*parts,)))

@@ -34,7 +34,7 @@ class ProgramReport:
     """What is known about one program.
 
     Attributes:
-        arguments: the forms of the arguments.
+        arguments: the forms of the arguments, and of attributes that are read and then set.
         replays: the number of calls that ran it.
         misses: the number of calls whose arguments fit, but whose guards failed.
         failed: the conditions that failed, and how often.
@@ -50,6 +50,9 @@ class ProgramReport:
     def __init__(self, key: Any, entry: Entry, native_from: int | None):
         _, args, kwargs = key[:3]
         self.arguments = [*_forms(args)] + [f"{n}={form}" for n, form in _named_forms(kwargs)]
+        for store, place in entry.captured.carried:
+            value, owner = entry.captured.program.arguments[place], type(store.module).__name__
+            self.arguments.append(f"{owner}.{store.name}={value.dtype} {[*(value.shape or ())]}")
         self.replays, self.misses, self.failed = entry.replays, entry.misses, entry.failed
         self.native_from, self.waits = native_from, entry.successor is not None
         self.outrun = entry.outrun

@@ -101,7 +101,7 @@ def _run(entry: Entry, tensors: list[Tensor]) -> None:
         raise RuntimeError("the arguments do not fit")
     captured = entry.captured
     if captured.groups:
-        outputs = found_in(captured.program.results, captured.given(result))
+        outputs = found_in(captured.program.results, captured.given(result, tensors))
         gradients_behind(captured.groups, outputs, tensors)
 
 

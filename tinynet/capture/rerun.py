@@ -91,9 +91,11 @@ class Rerun:
         try:
             if position:
                 default_generator.numpy.bit_generator.state = position
+            for store, place in self._captured.carried:
+                store.put(given[place])
             args, kwargs = rebuilt(self._call, lambda x: given[x] if type(x) is _Place else x)
             with enable_grad():
-                result = self._captured.given(self._function(*args, **kwargs))
+                result = self._captured.given(self._function(*args, **kwargs), given)
         finally:
             before.restore()
         outputs = found_in(self._captured.program.results, result)

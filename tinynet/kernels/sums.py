@@ -18,11 +18,13 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.dtypes import FLOATING, Array
 
-add_up: Callable[..., Array] = np.add.reduce  # numpy's type knows no ``keepdims: bool``
+add_up: Callable[..., Array] = np.add.reduce  # numpy's types know no ``keepdims: bool``
+multiply_up: Callable[..., Array] = np.multiply.reduce
 
 _MANY = 2**12  # size from which a product with ones is faster
 _LONG, _PART = 2048, 256  # length from which rows are split, and the length of a block
 _DOTS = 1024  # block length for dot products, which BLAS adds in four times as many lanes
+_CACHED = 2**14  # elements of which some float64 copies fit in the cache
 _SHORT = 24  # rows up to this length are too short for a BLAS call each
 _FEW, _TALL, _WIDE = 128, 32, 256  # number of rows that is not split; rows and columns of a block
 
@@ -140,6 +142,70 @@ def row_dots(a: Array, b: Array) -> Array:
     if whole < n:
         total += np.vecdot(a[:, whole:], b[..., whole:])
     return total.astype(a.dtype, copy=False)
+
+
+def rows_of(x: Array, axes: tuple[int, ...]) -> Array:
+    """Return ``[rows, n]``: what each sum over axes meets, a view where that is possible."""
+    kept = x.ndim - len(axes)
+    last = tuple(range(kept, x.ndim))
+    x = x if axes == last else np.moveaxis(x, axes, last)
+    return x.reshape(math.prod(x.shape[:kept]), math.prod(x.shape[kept:]))
+
+
+def square_sums(x: Array, axes: tuple[int, ...], keepdim: bool) -> Array:
+    """Return the sums of squared sizes over axes."""
+    kept = x.ndim - len(axes)
+    if x.dtype.kind == "f" and x.flags.c_contiguous and axes == tuple(range(kept, x.ndim)):
+        rows = rows_of(x, axes)
+        return row_dots(rows, rows).reshape(x.shape[:kept] + (1,) * len(axes) * keepdim)
+    return sums(np.square(np.abs(x) if x.dtype.kind == "c" else x), axes, keepdim)
+
+
+def moments(rows: Array) -> tuple[Array, Array]:
+    """Return the means of ``[rows, n]``, and the sums of squared distances from them, in float64.
+
+    Parts that fit in the cache are combined as in Chan, Golub and LeVeque, "Updating formulae and a
+    pairwise algorithm for computing sample variances" (1979).
+    """
+    count, n = rows.shape
+    if n > _CACHED:
+        parts = [moments(rows[:, i : i + _CACHED]) for i in range(0, n, _CACHED)]
+        sizes = np.minimum(n - np.arange(0, n, _CACHED), _CACHED)
+        means = np.stack([mean for mean, _ in parts])
+        center = np.dot(sizes, means) / n
+        apart = np.dot(sizes, np.square(np.abs(means - center)))
+        return center, add_up([total for _, total in parts], axis=0) + apart
+    if count * n > _CACHED:
+        step = max(_CACHED // n, 1)
+        blocks = (moments(rows[i : i + step]) for i in range(0, count, step))
+        means, totals = map(np.concatenate, zip(*blocks, strict=True))
+        return means, totals
+    wide = rows.astype(np.complex128 if rows.dtype.kind == "c" else np.float64)
+    every = ones(n, wide.dtype)
+    means = np.dot(wide, every) / np.float64(n)
+    wide -= means[:, None]
+    rest = np.dot(wide, every)  # zero except for the rounding of the mean
+    totals = np.vecdot(wide, wide).real - np.square(np.abs(rest)) / max(n, 1)
+    return means, np.maximum(totals, 0)
+
+
+def products(x: Array, axes: tuple[int, ...], keepdim: bool, kind: np.dtype[Any]) -> Array:
+    """Return products over axes in a dtype.
+
+    Halves of long rows are multiplied: numpy goes along a row number by number.
+    """
+    kept = x.ndim - len(axes)
+    shape = x.shape[:kept] + (1,) * len(axes) * keepdim
+    if x.size < 4 * _MANY or not x.flags.c_contiguous or axes != tuple(range(kept, x.ndim)):
+        return multiply_up(x, axis=axes, keepdims=keepdim, dtype=kind)
+    rows = rows_of(x, axes).astype(kind, copy=False)
+    while (n := rows.shape[1]) > _SHORT:
+        half = n // 2
+        halves = rows[:, :half] * rows[:, half : 2 * half]
+        if n % 2:
+            halves[:, 0] *= rows[:, -1]
+        rows = halves
+    return multiply_up(rows, axis=1).reshape(shape)
 
 
 def column_sums(x: Array) -> Array:

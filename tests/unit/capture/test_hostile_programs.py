@@ -780,7 +780,9 @@ def adds_a_group_of_parameters():
 @eager
 def sets_an_attribute_of_a_module():
     net = nn.Linear(3, 3)
-    return lambda x: (setattr(net, "scale", 3.0), net(x))[1], lambda: 0, "sets an attribute"
+    net.scale = 3.0
+    count = lambda x: (setattr(net, "scale", net.scale + 1), net(x))[1]  # noqa: E731 - on one line
+    return count, lambda: net.scale, "sets the attribute 'scale'"
 
 
 @eager

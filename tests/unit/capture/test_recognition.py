@@ -4,20 +4,20 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.capture import compiled as module
+from tinynet.capture.compiled import Compiled
 
 
 @pytest.fixture
 def keyed(monkeypatch):
     """The arguments of the calls that were not recognized."""
     found = []
-    original = module._call_key
+    original = Compiled._key
 
-    def key(args, kwargs, tensors):
+    def key(self, args, kwargs, tensors):
         found.append(args)
-        return original(args, kwargs, tensors)
+        return original(self, args, kwargs, tensors)
 
-    monkeypatch.setattr(module, "_call_key", key)
+    monkeypatch.setattr(Compiled, "_key", key)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Calls during captures that a program cannot repeat: of functions in C, and ``getattr``."""
+"""Calls during captures that a program cannot repeat: of functions in C, such as ``getattr``."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ _FUNCTIONS: dict[Any, str] = {
     input: "asks for input",
     open: "opens a file",
     io.open: "opens a file",
+    np.fromfile: "opens a file",
     _warnings.warn: "warns",
     _warnings.warn_explicit: "warns",
     _thread.start_new_thread: "starts a thread",
@@ -100,27 +101,28 @@ def effect(function: Any, for_user: bool = True) -> str | None:
 
 
 # ---- lookups ------------------------------------------------------------------------------------
-# ``getattr`` and ``hasattr`` during captures: they look up names that code does not mention.
+# ``getattr`` and the like during captures: they reach names that code does not mention.
 
 
 IMPORT = importlib.import_module.__code__
 plain = frozenset({builtins.getattr, builtins.hasattr})
 _lock = fork_safe_lock()
-_listeners: dict[int, Callable[[Any, Any, Any], None]] = {}  # by thread
+Listener = Callable[[Any, Any, Any, Any], None]
+_listeners: dict[int, Listener] = {}  # by thread
 
 
 def _noted(function: Any) -> Any:
-    """Return the function; in a thread that captures, it reports what it looks up."""
+    """Return the function; in a thread that captures, it reports which attribute it reaches."""
 
-    def look_up(thing: Any, name: Any, *default: Any) -> Any:
+    def reach(thing: Any, name: Any, *value: Any) -> Any:
         listener = _listeners.get(mode.thread)
         if listener is not None and mode.tracer is not None:
-            listener(sys._getframe(1), thing, name)
-        return function(thing, name, *default)
+            listener(sys._getframe(1), function, thing, name)
+        return function(thing, name, *value)
 
-    look_up.__name__ = look_up.__qualname__ = function.__name__
-    look_up.__module__ = "builtins"
-    return look_up
+    reach.__name__ = reach.__qualname__ = function.__name__
+    reach.__module__ = "builtins"
+    return reach
 
 
 def _noted_import(function: Any) -> Any:
@@ -129,14 +131,14 @@ def _noted_import(function: Any) -> Any:
     def load(name: str, *args: Any, **kwargs: Any) -> Any:
         listener = _listeners.get(mode.thread)
         if listener is not None and mode.tracer is not None:
-            listener(sys._getframe(1), sys.modules, name)
+            listener(sys._getframe(1), function, sys.modules, name)
         return function(name, *args, **kwargs)
 
     return load
 
 
 _noting: dict[str, tuple[Any, Any]] = {
-    function.__name__: (function, _noted(function)) for function in plain
+    function.__name__: (function, _noted(function)) for function in (*plain, setattr)
 }
 _noting["__import__"] = builtins.__import__, _noted_import(builtins.__import__)
 
@@ -162,18 +164,18 @@ def _restore() -> None:
     """Put the functions of Python back when no thread listens."""
     if not _listeners:
         for name, (function, _) in _noting.items():
-            setattr(builtins, name, function)
+            vars(builtins)[name] = function
 
 
 @contextlib.contextmanager
-def heard_by(listener: Callable[[Any, Any, Any], None]) -> Iterator[None]:
-    """Report the lookups of this thread as (frame, object, name) until the block ends."""
+def heard_by(listener: Listener) -> Iterator[None]:
+    """Report the lookups of this thread as (frame, function, object, name) in the block."""
     thread = mode.thread
     with _lock:
         before = _listeners.get(thread)
         _listeners[thread] = listener
         for name, (_, noting) in _noting.items():
-            setattr(builtins, name, noting)
+            vars(builtins)[name] = noting
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +26,11 @@ from tinynet.capture.guard.holdings import (
     value_of,
 )
 from tinynet.capture.guard.keys import form
-from tinynet.capture.guard.reads import Reads
+from tinynet.capture.guard.reach import Names
+from tinynet.capture.guard.reads import STEADY, Reads
 from tinynet.capture.program import Program
 from tinynet.capture.record.capturing import Captured
+from tinynet.capture.record.stores import Data
 from tinynet.capture.source import Source
 from tinynet.core.graph.engine import passes
 from tinynet.core.graph.saved_hooks import Keeper
@@ -109,6 +112,8 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         text = f"{source.keep(fact)}({place}) {equals} {source.keep(answer)}"
         found.append(Condition(text, f"the {fact.__name__.replace('_', ' ')} of {place}"))
     for store in (*captured.stores, *captured.idle):
+        if is_a(store, Data):
+            continue  # the form of an argument is a part of the key
         place = f"value_of({source.constant(store.module)}, {store.name!r})"
         text = f"type({place}) is {source.constant(Tensor)}"
         if store.looks:
@@ -129,7 +134,22 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
             found += _of_tensor(source, t)
     found += _calls(source, captured.program) + _others_than(source, captured)
     owners = {id(attributes(module)): type(module).__name__ for module in watcher.modules}
-    return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+    found += _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+    return found
+
+
+def later_conditions(source: Source, captured: Captured) -> list[Condition]:
+    """Return the conditions on what the user's code reads in the backward pass.
+
+    They are checked before a replay, and again before its backward pass.
+    """
+    reads = captured.later
+    if reads is None:
+        return []
+    found: list[Condition] = []
+    for names in reads.names.values():
+        found += [c for c in _values(source, names, names.title) if not is_a(c.was, STEADY)]
+    return found
 
 
 def _of_tensor(source: Source, t: Tensor) -> list[Condition]:
@@ -187,13 +207,11 @@ def _apart(source: Source, program: Program) -> list[Condition]:
 
 def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Condition]:
     """Return the conditions on attributes of objects, classes and modules."""
-    found = []
+    found: list[Condition] = []
     for names in reads.names.values():
         held = source.constant(names.held)
         owner = owners.get(id(names.held), names.title)
-        for key, value in names.values.items():
-            text = _condition(source, f"{held}[{key!r}]", value)
-            found.append(Condition(text, f"{owner}.{key}", value))
+        found += _values(source, names, owner)
         if names.owner is not None:
             text = f"{source.constant(names.owner)}.__dict__ is {held}"
             if is_a(names.owner, Module):
@@ -214,6 +232,14 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             text = f"{missing}.isdisjoint({held})"
             found.append(Condition(text, f"{owner} had no {', '.join(sorted(names.missing))}"))
     return found
+
+
+def _values(source: Source, names: Names, owner: str) -> Iterator[Condition]:
+    """Yield the conditions on the values of names."""
+    held = source.constant(names.held)
+    for key, value in names.values.items():
+        text = _condition(source, f"{held}[{key!r}]", value)
+        yield Condition(text, f"{owner}.{key}", value)
 
 
 def _others(source: Source, reads: Reads) -> list[Condition]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import builtins
 import contextlib
 import random
 import threading
@@ -158,6 +159,8 @@ class Reach:
     def _add(self, value: Any, parent: Any) -> None:
         if is_simple_kind(type(value)) or id(value) in self._visited or is_a(value, _LEAVES):
             return
+        if value is vars(builtins) or module_of(type(value)).startswith("tinynet.capture."):
+            return  # a capture changes them
         self._visited[id(value)] = value
         self._parents[id(value)] = parent
         self._waiting.append(value)

@@ -29,6 +29,7 @@ from tinynet.capture.guard.holdings import (
     alike,
     contents,
     is_a,
+    is_iterator,
     is_plain,
     module_of,
     named,
@@ -42,11 +43,14 @@ from tinynet.capture.program import CaptureError
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.random import Generator
 
-_CHANGING = (*CONTAINERS, *BUFFERS)  # not known to the garbage collector, they may be new
+# Not known to the garbage collector, they and iterators over ranges may be new; what is older is
+# found by the variable that holds it.
+_CHANGING = (*CONTAINERS, *BUFFERS)
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
 # Code refers to them by name, and no one sets these names anew.
-_STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
 _SIGNS = {
@@ -58,6 +62,7 @@ _METHODS = {
     "BINARY_SUBSCR": "__getitem__", "STORE_SUBSCR": "__setitem__", "UNARY_NEGATIVE": "__neg__",
     "UNARY_INVERT": "__invert__",
 }  # fmt: skip
+_FOLLOWED = (Module, Tensor, Node, Generator)  # what they hold, others note
 _LOADS = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"  # of variables by name
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
 
@@ -70,12 +75,14 @@ class Reads(Reach):
         later: its backward pass is watched; what the function made is still young.
 
     Attributes:
+        later: as given.
         passed: lists and dictionaries that are arguments, and what they hold.
     """
 
     def __init__(self, function: Callable[..., Any], later: bool = False):
         super().__init__()
         self.passed: dict[int, tuple[Any, list[Any]]] = {}
+        self.later = later
         self._tensors_passed: set[int] = set()
         self._function = function
         self._codes: set[Any] = set()
@@ -171,10 +178,11 @@ class Reads(Reach):
                 yield f"{named(thing)} from outside", "object"
 
     def unsteady(self) -> Iterator[str]:
-        """Yield what may have another value when a backward pass runs, in words."""
-        for names in self.names.values():
-            yield from (repr(n) for n, value in names.values.items() if not is_a(value, _STEADY))
-        if not all(is_a(value, _STEADY) for _, value in self.cells.values()):
+        """Yield what may have another value when a backward pass runs, in words.
+
+        Names are compared again then; what lists and closures hold is changed more often.
+        """
+        if not all(is_a(value, STEADY) for _, value in self.cells.values()):
             yield "an outer variable"
         for container, _ in self.containers.values():
             yield named(container)
@@ -236,7 +244,7 @@ class Reads(Reach):
         """Note what an object of one of tinynet's classes holds, whose method is called."""
         root = module_of(type(thing)).partition(".")[0]
         own = namespace_of(thing)
-        if root == "tinynet" and own is not None and not is_a(thing, (Module, Tensor, Node)):
+        if root == "tinynet" and own is not None and not is_a(thing, _FOLLOWED):
             self.reach(thing)
             parts = [value for value in own.values() if is_a(value, CONTAINERS)]
             self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
@@ -293,7 +301,7 @@ class Reads(Reach):
         if is_a(value, CONTAINERS) and id(value) in self.passed:
             for item in contents(value):
                 self.reach(item)
-        elif gc.is_tracked(value) or not is_a(value, _CHANGING):
+        elif gc.is_tracked(value) or not (is_a(value, _CHANGING) or is_iterator(value)):
             self.reach(value)
 
     def code(self, code: types.CodeType, variables: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ from tinynet.capture.guard import builtin_calls, scheduling
 from tinynet.capture.guard.builtin_calls import effect, plain
 from tinynet.capture.guard.facts import ASKED, MEMORY
 from tinynet.capture.guard.handlers import INTERNAL, in_library
-from tinynet.capture.guard.holdings import is_a, value_of
+from tinynet.capture.guard.holdings import is_a, named, value_of
 from tinynet.capture.guard.keys import modes
 from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
@@ -170,9 +170,13 @@ _WRITING = tuple(
 )
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
+_CHANGES = (
+    "append appendleft extend insert pop popleft popitem remove discard clear add update setdefault"
+).split()
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
+_OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # how instructions begin
 # Hooks of tinynet that set a parameter's name to what they compute from other tensors.
 _REPARAMETRIZE = {
     WeightNorm.__call__.__code__: "name",
@@ -204,9 +208,10 @@ class Watcher:
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self.stores: list[Store] = []
+        self._runs = False
         self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
-        self._lookups = builtin_calls.heard_by(self._looked_up)
+        self._lookups = builtin_calls.heard_by(self._reached)
 
     def __enter__(self) -> Watcher:
         self._random, self._modes = _random_states(), modes()
@@ -217,16 +222,18 @@ class Watcher:
     def run(self, call: Callable[[], Any]) -> Any:
         """Return what a function returns, and watch its code."""
         assert self._recorder is not None
-        for thing in _bound_to(self._function):
-            self._called(thing)
+        if not self.reads.later:
+            for thing in _bound_to(self._function):
+                self._called(thing)
         problem, events = unwatchable(), Events(self._trace, self._profile)
         if problem is not None:
             self._recorder.refuse(problem)
             return call()
-        self._recorder.watch = events.switch
+        self._recorder.watch, self._runs = events.switch, True
         try:
             return events.during(call)
         finally:
+            self._runs = False
             self._recorder.watch = lambda on: None
             if not events.heard:
                 self._refuse("a trace or profile function calls it", "call it from other code")
@@ -349,6 +356,7 @@ class Watcher:
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
+        self._passes_arrays([*frame.f_locals.values()])
         of_runtime = code.co_filename == _RUNTIME and code.co_name[:4] in _SETTING
         if of_runtime or code in _SEEDS:
             self._refuse(
@@ -366,6 +374,14 @@ class Watcher:
             if self._recorder is not None:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
+    def _passes_arrays(self, values: Any) -> None:
+        """Note the arrays among the arguments of a function of tinynet."""
+        for value in values:
+            if is_a(value, np.ndarray) and self._recorder is not None:
+                self._recorder.passes(value)
+            elif type(value) in (tuple, list, dict):
+                self._passes_arrays(value.values() if type(value) is dict else value)
+
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if mode.tracer is not None and self._sets_data is not None:
             self._refuse("the function sets the attribute 'data'", REMEDY, self._sets_data)
@@ -380,15 +396,22 @@ class Watcher:
                 name = _variable(code, number) if outer else code.co_names[number]
                 known = outer and name not in code.co_freevars
                 owner = None if known else _target(frame, code, at)
-                if what == _SETS and can_be_set(owner, name):
-                    self._stores(owner, name, (code, at))
-                elif what == _SETS and name == "data":
-                    self._sets_data = code, at
+                if what == _SETS:
+                    self._sets(owner, name, (code, at))
                 elif not known and not _is_recorded(name, owner):
                     self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
         return self._opcode
+
+    def _sets(self, owner: Any, name: str, site: Any) -> None:
+        """Note that the code sets an attribute."""
+        if can_be_set(owner, name) and not self.reads.later:
+            self._stores(owner, name, site)
+        elif name == "data":
+            self._sets_data = site
+        elif not _is_recorded(name, owner):
+            self._refuse(f"the function {_SETS} {name!r}", REMEDY, site)
 
     def _stores(self, owner: Any, name: str, site: Any, looks: bool = True) -> None:
         """Note the first time that the code sets an attribute of a module."""
@@ -413,6 +436,9 @@ class Watcher:
             what = "sets an attribute"
         if is_a(owner, str) and arg.__name__ in ("format", "format_map"):
             self.reads.mention(re.findall(r"\w+", owner))
+        outside = self.reads.later and id(owner) in self.reads.containers
+        if outside and arg.__name__ in _CHANGES:
+            what = f"changes {named(owner)} from outside"
         user = None if what is None else _user_of(frame)
         if user is not None:
             remedy = "do that outside of the function"
@@ -428,19 +454,26 @@ class Watcher:
                 outward(frame),
             )
 
-    def _looked_up(self, frame: Any, thing: Any, name: Any) -> None:
+    def _reached(self, frame: Any, function: Any, thing: Any, name: Any) -> None:
+        """Note what ``getattr``, ``hasattr``, ``setattr`` or ``__import__`` gets."""
         if _user_of(frame) is None:
             return
-        if thing is sys.modules:
+        if function in _SETTERS:
+            if not (in_library(frame.f_code.co_filename) or frame.f_code.co_name in MAKES):
+                self._sets(thing, name, outward(frame))
+        elif thing is sys.modules:
             self.reads.of_import(name)
         else:
             self.reads.of_lookup(thing, name)
 
     def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:
+        """Note a problem; end a backward pass that nobody asked for before it has the effect."""
         if self._recorder is not None:
-            problem = CaptureError(reason, remedy, site)
+            problem = CaptureError(reason, remedy, site, passing=not self.reads.later)
             problem.disturbed = disturbed
             self._recorder.refuse(problem)
+            if self.reads.later and self._runs:
+                raise problem
 
 
 def _bound_to(function: Any) -> Iterator[Any]:
@@ -467,22 +500,38 @@ def _user_of(frame: Any) -> Any:
     return frame if frame is not None and is_outside(frame.f_code.co_filename) else None
 
 
-def _loaded(code: Any, at: int) -> Any:
-    """Return the variable that was loaded for an instruction that sets its attribute, if any."""
-    loaded = None
-    for instruction in dis.get_instructions(code):
-        if instruction.offset == at:
-            return loaded
-        value = instruction.argval
-        simple = instruction.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"))
-        loaded = (value[-1] if type(value) is tuple else value) if simple else None
-    return None
+def _loaded(code: Any, at: int) -> list[str]:
+    """Return the variable, and the attributes from there, that lead to an object.
+
+    It is the one whose attribute an instruction sets: ``thing.part.name = x``, or ``+= x``.
+    """
+    every = [*dis.get_instructions(code)]
+    before = [i for i in every if i.offset < at]
+    if before and before[-1].opname == "SWAP":  # a copy of the object gave the attribute
+        name = next(i.argval for i in every if i.offset == at)
+        while len(before) > 1 and _pair(before) != ("COPY", "LOAD_ATTR", name):
+            before.pop()
+        del before[-2:]
+    path: list[str] = []
+    while before and before[-1].opname == "LOAD_ATTR":
+        path.insert(0, before.pop().argval)
+    name = before[-1].argval if before and before[-1].opname.startswith(_OF_VARIABLES) else ""
+    return [name[-1] if type(name) is tuple else name, *path]
+
+
+def _pair(instructions: Any) -> tuple[str, str, Any]:
+    """Return the names of the last two instructions, and the argument of the last."""
+    first, last = instructions[-2:]
+    return first.opname, last.opname, last.argval
 
 
 def _target(frame: Any, code: Any, at: int) -> Any:
-    """Return the object whose attribute an instruction sets, if a variable holds it."""
-    name = _loaded(code, at)
-    return frame.f_locals.get(name, frame.f_globals.get(name))
+    """Return the object whose attribute an instruction sets, if a variable leads to it."""
+    name, *path = _loaded(code, at)
+    thing = frame.f_locals.get(name, frame.f_globals.get(name))
+    for name in path:
+        thing = value_of(thing, name)
+    return thing
 
 
 def _is_recorded(name: str, owner: Any) -> bool:

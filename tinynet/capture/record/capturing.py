@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
+from tinynet.capture.guard.holdings import is_a
+from tinynet.capture.guard.reads import Reads
 from tinynet.capture.guard.watcher import Watcher
 from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
 from tinynet.capture.record.outputs import Output, Results
 from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
+from tinynet.capture.record.stores import CarryError, Data, Store
 from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.views import edge_of
@@ -80,8 +83,11 @@ class Captured:
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
         draws: it draws random numbers of the default generator.
-        stores: the attributes of modules that it sets to tensors.
+        stores: the attributes of modules that it sets to tensors, and arguments whose data it
+            replaces.
         idle: those that it sets to the value that they had; what a guard needs.
+        carried: those that it reads before, with the number of the argument that has the value.
+        later: what the user's code reads in the backward pass, if any of it runs there.
         facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
@@ -94,8 +100,12 @@ class Captured:
         arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
         self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
         self.fixed: dict[int, Any] = {}
-        self.stores = [store for store in watcher.stores if not store.is_idle()]
+        self.stores: list[Any] = [store for store in watcher.stores if not store.is_idle()]
+        new = [i for i, t in enumerate(arguments) if recorder.outside.has_new_data(t)]
+        self.stores += [Data(None, place) for place in new]
         self.idle = [store for store in watcher.stores if store.is_idle()]
+        self.carried = [(store, i) for store in self.stores for i in _places(store, arguments)]
+        self.later: Reads | None = None
         self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
@@ -105,13 +115,18 @@ class Captured:
         self.fixed = {i: a for i, a, b in pairs if a is b}
         self.shared = other.shared = {}
 
-    def given(self, result: Any) -> tuple[Any, list[Any]]:
-        """Return the result of a call, and what the call left in attributes."""
-        return result, [store.value() for store in self.stores]
+    def given(self, result: Any, tensors: Sequence[Tensor]) -> tuple[Any, list[Any]]:
+        """Return the result of a call, and what the call left in what it sets.
+
+        Args:
+            result: the result.
+            tensors: the arguments of the program.
+        """
+        return result, [store.left(tensors) for store in self.stores]
 
     def places(self) -> list[tuple[int, str]]:
-        """Return the modules, by their ids, and the attributes that it sets."""
-        return [(id(store.module), store.name) for store in self.stores]
+        """Return what it sets."""
+        return [store.where() for store in self.stores]
 
     def programs(self) -> list[Program]:
         """Return the program, and the backward passes from its outputs."""
@@ -147,9 +162,15 @@ class Captured:
 def capture(
     function: Callable[..., Any], tensors: list[Tensor], args: Any, kwargs: Any
 ) -> tuple[Any, Captured | None, CaptureError | None]:
-    """Run a function; return its result, and what was captured or why nothing was."""
+    """Run a function; return its result, and what was captured or why nothing was.
+
+    Args:
+        function: the function.
+        tensors: the arguments of the program: the tensors in the function's, and what is carried.
+        args, kwargs: the arguments of the function.
+    """
     recorder = Recorder(tensors, capture.__code__)
-    watcher = Watcher(recorder, function, (args, kwargs))
+    watcher = Watcher(recorder, function, (args, kwargs, *tensors))
     started = count_nodes()
     recorder.start()
     _collector.stopped.begin()
@@ -181,19 +202,34 @@ def _finish(
         captured.watcher.reads.require_new(result)
         for store in captured.stores:
             store.check()
-        results = Results(recorder, captured.given(result))
+        results = Results(recorder, captured.given(result, tensors))
         captured.program.results, captured.outputs = results.structure, results.outputs
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
         probe = functools.partial(groups, recorder, results.outputs, tensors, started)
         if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
-            probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
-        captured.groups = probe()
+            watcher = Watcher(recorder, function, (), later=True)
+            with watcher:
+                captured.groups = watcher.run(probe)
+            captured.later = watcher.reads
+            for what in watcher.reads.unsteady():
+                raise CaptureError(
+                    f"code that its backward pass runs reads {what}, which may change until then",
+                    "keep the value in ctx, or compile the whole step with its backward pass",
+                )
+        else:
+            captured.groups = probe()
+        _check_data(captured)
         read = [captured.facts, captured.gradients_read, captured.states()]
         used = {id(entry[0]) for entries in read for entry in entries}
         used |= {id(leaf) for leaf in leaves(results.structure)}
+        held = [store for store in captured.stores if is_a(store.before, Tensor)]
+        if needed := [store for store in held if id(store.before) in used]:
+            reason = f"the function reads the attribute {needed[0].name!r}, and sets it"
+            remedy = "pass the value as an argument, and return the new one"
+            raise CarryError(reason, remedy, needed, needed[0].site)
         for store in captured.stores:
-            store.forget_before(used)
+            store.forget_before()
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:
@@ -203,13 +239,23 @@ def _finish(
         output.tensor = None
 
 
-def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
-    """Return what a probe finds, unless code of the user that runs in it reads what may change."""
-    with watcher:
-        found: list[Group] = watcher.run(probe)
-    for what in watcher.reads.unsteady():
-        raise CaptureError(
-            f"code that its backward pass runs reads {what}, which may change until then",
-            "keep the value in ctx, or compile the whole step with its backward pass",
-        )
-    return found
+def _check_data(captured: Captured) -> None:
+    """Refuse to replace the data of an argument where the backward pass would see it otherwise.
+
+    It reads the data that a tensor has by then, as PyTorch's does, if the tensor itself was saved.
+    """
+    new = zip(captured.stores, captured.program.results[1], strict=True)
+    data = {store.place: part for store, part in new if is_a(store, Data)}
+    old = {captured.program.arguments[place].memory for place in data}
+    passes = (program for group in captured.groups for program in group.programs.values())
+    used = {v.memory for program in passes for call in program.calls for v in call.inputs()}
+    if old & used or any(not is_a(x, Output) or x.value is None for x in data.values()):
+        reason = "the function replaces the data of a tensor by what another tensor has"
+        if old & used:
+            reason = "the function replaces data that its backward pass needs"
+        raise CarryError(reason, "do that outside of the function, or copy the data")
+
+
+def _places(store: Store, arguments: list[Tensor]) -> list[int]:
+    """Return the numbers of the arguments that an attribute was before the call."""
+    return [i for i, t in enumerate(arguments) if t is store.before]

@@ -101,6 +101,11 @@ class Results:
                 "call it in inference mode, or use tn.no_grad() inside",
             )
         value = self.recorder.value(t._array)
+        if self.recorder.is_passed(t._array):
+            raise CaptureError(
+                "the function returns a tensor that shares the memory of an array of numpy",
+                "return a copy: `tn.tensor(array)`",
+            )
         output = self._add(t)
         output.value = value
         if view is not None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tinynet.capture.program import CaptureError, root
+from tinynet.capture.record.stores import CarryError, Data
 from tinynet.core.graph.node import Hooks
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.tensors.tensor import Tensor, counter_of
@@ -50,6 +51,10 @@ class Outside:
     def owner(self, array: Any) -> Tensor | None:
         """Return the tensor that has an array."""
         return self._owners.get(id(array))
+
+    def has_memory(self, array: Any) -> bool:
+        """Return whether a tensor has the memory of an array."""
+        return id(root(array)) in self._roots
 
     def gradients(self) -> dict[int, Tensor]:
         """Return the tensors with gradients, by the ids of the gradients' arrays."""
@@ -114,13 +119,24 @@ class Outside:
             self._recorded[key] += 1
         return owner
 
-    def problems(self) -> Iterator[tuple[Tensor, CaptureError]]:
-        """Yield what was changed without a record, and how."""
+    def has_new_data(self, t: Tensor) -> bool:
+        """Return whether the call has replaced the data of a tensor."""
+        states = zip(self.tensors, self._states, strict=True)
+        return any(u is t and state[0] != id(t._array) for u, state in states)
+
+    def problems(self, passed: set[int]) -> Iterator[tuple[Tensor, CarryError]]:
+        """Yield what was changed without a record, and how.
+
+        Args:
+            passed: the ids of the arguments of the program, whose data it may replace.
+        """
         for t, before in zip(self.tensors, self._states, strict=True):
             for what, old, new in zip(_STATE, before, _state_of(t), strict=True):
-                if old is not new and old != new:
-                    reason = f"the function changes {what} of a tensor from outside"
-                    yield t, CaptureError(reason, "do that outside of the function")
+                if old is new or old == new or (what == _STATE[0] and id(t) in passed):
+                    continue
+                reason = f"the function changes {what} of a tensor from outside"
+                remedy = "do that outside of the function"
+                yield t, CarryError(reason, remedy, [Data(t)] if what == _STATE[0] else ())
         for t in self.tensors:
             counter, key = t._counter, id(t._counter)
             if counter in (None, INFERENCE):
@@ -128,7 +144,7 @@ class Outside:
             if counter.count - self._versions.get(key, 0) != self._recorded[key]:
                 yield (
                     t,
-                    CaptureError(
+                    CarryError(
                         "a tensor from outside is changed by something that is not an operation",
                         "change it by operations, or outside of the function",
                     ),

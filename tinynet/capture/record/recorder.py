@@ -36,7 +36,51 @@ from tinynet.core.trace import Tracer, observable
 from tinynet.kernels import low_precision
 from tinynet.kernels.threads import count_of_users
 from tinynet.ops.batching.array import BatchedArray
-from tinynet.random import Generator
+from tinynet.random import Generator, default_generator
+
+
+class _Probe:
+    """What a backward pass may do that runs for the recording only.
+
+    Args:
+        memory: the number of the newest memory that existed before.
+    """
+
+    def __init__(self, memory: int):
+        self._memory = memory
+        self._positions: dict[int, tuple[Generator, Any, Any]] = {}
+        self.draws(default_generator)
+
+    def draws(self, generator: Generator) -> None:
+        """Note the position of a generator that the pass may draw from."""
+        if id(generator) not in self._positions:
+            stream = generator._stream
+            made = stream.numpy
+            state = None if made is None else made.bit_generator.state
+            self._positions[id(generator)] = generator, stream, (stream.seed, made, state)
+
+    def check(self, call: Call, outside: bool) -> None:
+        """Raise CaptureError if a call writes to memory that existed before."""
+        target = call.args[0]
+        if outside or not is_a(target, Value) or target.memory <= self._memory:
+            raise self.effect(call.title)
+
+    @staticmethod
+    def effect(title: str) -> CaptureError:
+        """Return the error for a pass that changes more than gradients."""
+        reason = f"code of its backward pass changes something: {title}"
+        remedy = "compile the whole step, with its backward pass"
+        return CaptureError(reason, remedy, passing=False)
+
+    def restore(self) -> None:
+        """Put the generators back to where they were."""
+        for generator, stream, (seed, made, state) in self._positions.values():
+            if (stream.seed, stream.numpy) != (seed, made):
+                stream.seed, stream.numpy = seed, made
+            if made is not None:
+                made.bit_generator.state = state
+            if generator._stream is not stream:
+                generator._stream = stream
 
 
 class Recorder(Tracer, BackwardObserver):
@@ -63,6 +107,9 @@ class Recorder(Tracer, BackwardObserver):
         self._count = 0
         self.outside = Outside()
         self._gradients = self.outside.gradients()
+        self._probe: _Probe | None = None
+        self._passed: dict[int, Any] = {}  # arrays of the user's, by the ids of their memory
+        self._constants: list[tuple[Any, Any]] = []  # those that the program uses, and copies
         self._written: WhileAlive[bool] = WhileAlive()  # memory whose last write was not counted
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
         self._visited: Any = None  # the node of a backward pass
@@ -120,12 +167,21 @@ class Recorder(Tracer, BackwardObserver):
         Args:
             reached: ids of the tensors that the function may know.
         """
-        ours = {id(t) for t in self._arguments} | {id(t) for t, _ in self.program.states}
-        alone = count_of_users() == 1
-        for t, problem in self.outside.problems():
-            if alone or id(t) in ours or id(t) in reached:  # others change their own tensors
-                problem.disturbed = True
-                self.refuse(problem)
+        if any(array.tobytes() != kept.tobytes() for array, kept in self._constants):
+            reason = "the function changes an array that it has passed to an operation"
+            self.refuse(CaptureError(reason, "pass a copy, or use tensors"))
+        alone, passed = count_of_users() == 1, {id(t) for t in self._arguments}
+        ours = passed | {id(t) for t, _ in self.program.states}
+        problems = [
+            problem
+            for t, problem in self.outside.problems(passed)
+            if alone or id(t) in ours or id(t) in reached  # others change their own tensors
+        ]
+        if problems:
+            first = next((p for p in problems if not p.stores), problems[0])
+            first.stores = first.stores and [store for p in problems for store in p.stores]
+            first.disturbed = True
+            self.refuse(first)
 
     def refuse(self, problem: CaptureError) -> None:
         """Note why the function cannot be captured."""
@@ -161,6 +217,11 @@ class Recorder(Tracer, BackwardObserver):
             remedy = "use tn.where or a product with the mask, which keep the shape"
             self.refuse(CaptureError(reason, remedy))
             return function(*args, **kwargs)
+        if writes and self._probe is not None:
+            self._probe.check(call, self.outside.has_memory(args[0]))
+        if writes and self.is_passed(args[0]):
+            reason = f"{call.title} changes an array of numpy"
+            self.refuse(CaptureError(reason, "copy it: `tn.tensor(array)`"))
         if writes:
             self._written[root(args[0])] = True
         return self._run(call, function, args, kwargs)
@@ -184,6 +245,8 @@ class Recorder(Tracer, BackwardObserver):
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
+        if self._probe is not None and not is_a(args[0], Generator):
+            raise _Probe.effect(call.title)
         self.scheduling.performed(args[0] if args else None)
         before = self.outside.writes()
         result = self._run(call, function, args, kwargs)
@@ -234,6 +297,16 @@ class Recorder(Tracer, BackwardObserver):
         if handle is not None and handle.place >= 0:
             return handle
         return t if t in self.outside else None
+
+    def begin_probe(self) -> None:
+        """Begin a backward pass that the user did not ask for: it must leave no trace."""
+        self._probe = _Probe(self._memories.last)
+
+    def end_probe(self) -> None:
+        """Undo what it left."""
+        assert self._probe is not None
+        self._probe.restore()
+        self._probe = None
 
     def known(self) -> int:
         """Return the number of values so far."""
@@ -287,6 +360,8 @@ class Recorder(Tracer, BackwardObserver):
             return self.value(leaf)
         if is_a(leaf, Generator):
             self.handlers.random = None  # it may draw from it
+            if self._probe is not None:
+                self._probe.draws(leaf)
         if is_a(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
         if module_of(kind).startswith("tinynet."):
@@ -362,10 +437,34 @@ class Recorder(Tracer, BackwardObserver):
             if base in self._values or self.outside.owner(base) is not None:
                 return self._view(array, base)
             base = base.base
+        if self.is_passed(array) and array.copy(order="K").strides == array.strides:
+            return self._constant(array)
         raise CaptureError(
             "an operation got an array that no recorded operation computed",
             "compute it from tensors, or outside of the compiled function",
         )
+
+    def passes(self, array: Any) -> None:
+        """Note an array that the user's code passes to a function of tinynet.
+
+        It depends on no tensor: a capture refuses to read the values of one.
+        """
+        self._passed[id(root(array))] = array
+
+    def is_passed(self, array: Any) -> bool:
+        """Return whether the user has the memory of an array, and no tensor from outside has it."""
+        passed = isinstance(array, np.ndarray) and id(root(array)) in self._passed
+        return passed and not self.outside.has_memory(array)
+
+    def _constant(self, array: Any) -> Value:
+        """Record an array of the user's; a replay makes a copy of what it is now."""
+        kept = array.copy(order="K")
+        kept.flags.writeable = False
+        self._constants.append((array, kept))
+        call = Call("compute", np.array, (kept,), {}, here())
+        call.result = self.define(array)
+        self.program.calls.append(call)
+        return call.result
 
     def _view(self, array: Any, base: Any) -> Value:
         """Record a view that was made outside of operations."""

@@ -1,14 +1,20 @@
-"""Attributes of modules that a captured function sets to tensors: ``self.mean = x.mean()``."""
+"""Attributes of modules that a captured function sets to tensors: ``self.mean = x.mean()``.
+
+What it reads before it sets it, as in ``self.total = 0.9 * self.total + x``, is *carried* from call
+to call: the tensor of that time is one more argument of the program. So is a tensor whose data a
+function replaces: ``self.u.data = normalized(w @ self.u)``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tinynet.capture.guard.holdings import ABSENT, alike, is_a, members_of, of_class
 from tinynet.capture.guard.keys import form
 from tinynet.capture.program import CaptureError
 from tinynet.core.callsite import Site
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import MODULES, PARAMETERS, attributes
 
@@ -18,8 +24,8 @@ REMEDY = "return the value instead, and store it outside of the function"
 class Store:
     """An attribute of a module that a function sets.
 
-    A replay sets it, too. It never reads the tensor that was there before, but for its form, which
-    a guard compares: ``if self.mask.shape != x.shape: self.mask = ...``.
+    A replay sets it, too. It never reads the tensor that was there before, unless it is carried,
+    but for its form, which a guard compares: ``if self.mask.shape != x.shape: self.mask = ...``.
 
     Attributes:
         module, name: the module and the name.
@@ -33,6 +39,18 @@ class Store:
     def __init__(self, module: Module, name: str, site: Site | None, looks: bool):
         self.module, self.name, self.site, self.looks = module, name, site, looks
         self.before = self.value()
+
+    def held(self) -> Any:
+        """Return what it is now, an argument of the program if it is carried."""
+        return self.value()
+
+    def left(self, tensors: Sequence[Tensor]) -> Any:
+        """Return what a call left in it."""
+        return self.value()
+
+    def where(self) -> tuple[int, str]:
+        """Return what stays the same from call to call."""
+        return id(self.module), self.name
 
     def value(self) -> Any:
         """Return what it is now."""
@@ -59,19 +77,66 @@ class Store:
         if type(self.before) is not Tensor:
             raise self._error("the function sets the attribute {!r}, which had no tensor", REMEDY)
 
-    def forget_before(self, used: set[int]) -> None:
-        """Keep the form of the tensor that it was; CaptureError if a program uses the tensor.
-
-        Args:
-            used: the ids of the tensors that the program uses.
-        """
-        if id(self.before) in used:
-            remedy = "pass the value as an argument, and return the new one"
-            raise self._error("the function reads the attribute {!r}, and sets it", remedy)
+    def forget_before(self) -> None:
+        """Keep the form of the tensor that it was."""
         self.before = form(self.before)
 
     def _error(self, reason: str, remedy: str) -> CaptureError:
         return CaptureError(reason.format(self.name), remedy, self.site)
+
+
+class Data:
+    """The data of a tensor from outside that a function replaces.
+
+    Attributes:
+        tensor: the tensor.
+        place: its number among the arguments of the program.
+        name, before: as in ``Store``.
+    """
+
+    __slots__ = "before", "name", "place", "tensor"
+
+    def __init__(self, tensor: Tensor | None, place: int = -1):
+        self.tensor, self.place, self.name = tensor, place, "data"
+        self.before: Any = None
+
+    def held(self) -> Any:
+        """Return the tensor, an argument of the program if it is carried."""
+        return self.tensor
+
+    def left(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Return a tensor of the data that a call left.
+
+        Args:
+            tensors: the arguments of the program.
+        """
+        return wrap(tensors[self.place]._array)
+
+    def where(self) -> tuple[int, str]:
+        """Return what stays the same from call to call."""
+        return (id(self.tensor) if self.tensor is not None else self.place), self.name
+
+    def check(self) -> None:
+        """Do nothing: the program knows the array, or is refused."""
+
+    def forget_before(self) -> None:
+        """Keep nothing of the call."""
+        self.before = None
+
+
+class CarryError(CaptureError):
+    """A function changes what a program depends on, unless the program gets that as an argument.
+
+    Attributes:
+        stores: what to carry: attributes that it reads and sets, tensors whose data it replaces;
+            empty if nothing helps.
+    """
+
+    def __init__(
+        self, reason: str, remedy: str, stores: Sequence[Any] = (), site: Site | None = None
+    ):
+        super().__init__(reason, remedy, site)
+        self.stores = [*stores]
 
 
 def can_be_set(owner: Any, name: str) -> bool:

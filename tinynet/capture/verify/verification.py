@@ -152,7 +152,7 @@ def _look(
         words = f"{type(outcome.error).__name__}: {outcome.error}".partition("\n")[0]
         return seen | {Sight(OF_RESULT, 0, "the error"): words}
     captured = entry.captured
-    given = captured.given(outcome.result)
+    given = captured.given(outcome.result, tensors)
     try:
         outputs = found_in(captured.program.results, given)
         gradients = gradients_behind(captured.groups, outputs, tensors)

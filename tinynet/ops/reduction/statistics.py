@@ -15,7 +15,7 @@ from tinynet.core.declaration.operation import Operation, composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.kernels.sums import add_up, sums
+from tinynet.kernels.sums import add_up, moments, rows_of, square_sums, sums
 from tinynet.ops.arguments import as_declared, name_of, refuse_others
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.clamp import clamp
@@ -185,20 +185,12 @@ def _moments(
     if not dtypes.is_inexact(self.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
-    count = count_of(self.shape, dim)
-    wide = self.astype(np.result_type(self, np.float64), copy=False)
-    center = np.asarray(sums(wide, axes, True) / np.float64(count))
-    away = np.asarray(wide - center)
-    rest = sums(away, axes, keepdim)  # zero except for the rounding of the mean
-    total = sums(_squared_sizes(away), axes, keepdim) - _squared_sizes(rest) / max(count, 1)
-    found = np.maximum(total, 0) / np.float64(max(count - correction, 0))
-    found = np.asarray(np.sqrt(found) if root else found)
+    center, total = moments(rows_of(self, axes))
+    found = total / np.float64(max(count_of(self.shape, dim) - correction, 0))
+    found = np.sqrt(found) if root else found
+    shape = [1 if a in axes else n for a, n in enumerate(self.shape) if keepdim or a not in axes]
     kind = dtypes.real_of(self.dtype)
-    return found.astype(kind), center.reshape(found.shape).astype(self.dtype)
-
-
-def _squared_sizes(x: Array) -> Array:
-    return np.square(x.real) + np.square(x.imag) if x.dtype.kind == "c" else np.square(x)
+    return found.reshape(shape).astype(kind), center.reshape(shape).astype(self.dtype)
 
 
 def _around_mean(
@@ -399,6 +391,8 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
     _check_norm(self, p, axes, dim)
     if self.dtype is HALF:
         return in_single(vector_norm, self, p, dim, keepdim)
+    if p == 2:
+        return np.sqrt(square_sums(self, axes, keepdim))
     sizes = np.abs(self)
     if p == math.inf:
         return largest(sizes, axis=axes, keepdims=keepdim)
@@ -408,8 +402,6 @@ def vector_norm(self: Array, /, p: float, dim: Dims, keepdim: bool) -> Array:
         return add_up(sizes != 0, axis=axes, keepdims=keepdim, dtype=sizes.dtype)
     if p == 1:
         return sums(sizes, axes, keepdim)
-    if p == 2:
-        return np.sqrt(sums(np.square(sizes), axes, keepdim))
     return sums(sizes**p, axes, keepdim) ** (1 / p)
 
 

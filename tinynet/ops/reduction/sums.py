@@ -13,7 +13,7 @@ from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.kernels.sums import sum_kind, sums
+from tinynet.kernels.sums import products, sum_kind, sums
 from tinynet.ops.arguments import (
     EXPECTED_TEXT,
     bad_dim,
@@ -32,7 +32,6 @@ _BOOLEAN = same_dtype(
 Dims = int | Sequence[int] | None
 
 # numpy's type stubs lack ``keepdims: bool``
-multiply_up: Callable[..., Array] = np.multiply.reduce
 largest: Callable[..., Array] = np.maximum.reduce
 smallest: Callable[..., Array] = np.minimum.reduce
 
@@ -265,7 +264,7 @@ def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
     """Return the product of all elements."""
     if self.dtype is HALF and dtype is None:
         return in_single(prod_all, self)
-    return multiply_up(self, axis=None, dtype=sum_kind(self, dtype))
+    return products(self, axes_of(None, self.ndim), False, sum_kind(self, dtype))
 
 
 prod_all.grad(
@@ -279,7 +278,7 @@ def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike =
     axes = axes_of(dim, self.ndim)
     if self.dtype is HALF and dtype is None:
         return in_single(prod_dim, self, dim, keepdim)
-    return multiply_up(self, axis=axes, keepdims=keepdim, dtype=sum_kind(self, dtype))
+    return products(self, axes, keepdim, sum_kind(self, dtype))
 
 
 prod_dim.grad(

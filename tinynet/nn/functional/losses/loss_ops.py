@@ -92,14 +92,21 @@ def smooth_error(input: Array, target: Array, /, reduction: str, beta: float) ->
     if input.dtype == HALF:
         return in_single(smooth_error, input, target, reduction, beta)
     d = np.abs(input - target)
-    near = d * d * (0.5 / beta) if beta else d
-    return _reduced(np.where(d < beta, near, d - 0.5 * beta), reduction)
+    return _reduced(_bent(d, beta) / beta if beta else d, reduction)
+
+
+def _bent(d: Array, bend: float) -> Array:
+    """Return ``d * d / 2`` below the bend, and the tangent from there: faster than a choice."""
+    low = np.minimum(d, bend)
+    return low * (d - 0.5 * low)
 
 
 def _smooth_slope(g: Any, x: Any, y: Any, reduction: str, beta: float) -> Any:
     d = x - y
     g = _share(g, d, reduction)
-    return where(d <= -beta, -g, where(d >= beta, g, g * (d / (beta or 1.0))))
+    if not beta:
+        return where(d <= 0, -g, g)
+    return clamp_numbers(d, -beta, beta) * (g / beta)
 
 
 smooth_error.grad(
@@ -137,13 +144,13 @@ def huber_error(input: Array, target: Array, /, reduction: str, delta: float) ->
     if input.dtype == HALF:
         return in_single(huber_error, input, target, reduction, delta)
     d = np.abs(input - target)
-    return _reduced(np.where(d <= delta, d * d * 0.5, (d - 0.5 * delta) * delta), reduction)
+    return _reduced(_bent(d, delta), reduction)
 
 
 def _huber_slope(g: Any, x: Any, y: Any, reduction: str, delta: float) -> Any:
     d = x - y
     g = _share(g, d, reduction)
-    return where(d <= -delta, g * -delta, where(d >= delta, g * delta, g * d))
+    return clamp_numbers(d, -delta, delta) * g
 
 
 huber_error.grad(

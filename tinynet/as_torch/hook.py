@@ -135,6 +135,9 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         return sys.modules["torch"]
     if full in PATHS:
         return importlib.import_module(full)
+    if source := paths.source_of(path, name):
+        module, _, name = source.rpartition(".")
+        return getattr(importlib.import_module(module), name)
     with suppress(KeyError):
         vars(sys.modules[path])[name] = value = paths.lazy_name(homes, name)
         return value

@@ -77,6 +77,11 @@ class Draws:
         torch.nn.init.orthogonal_ = self.orthogonal_
         torch.nn.functional.gumbel_softmax = self.gumbel_softmax
         torch.nn.functional.dropout = self.dropout
+        torch.dropout = self.dropout
+        torch.nn.functional.alpha_dropout = self.alpha_dropout
+        torch.nn.AlphaDropout.forward = lambda layer, x: self.alpha_dropout(
+            x, layer.p, layer.training
+        )
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
         for name in ("dropout1d", "dropout2d", "dropout3d"):
             setattr(torch.nn.functional, name, self.channel_dropout)
@@ -124,12 +129,32 @@ class Draws:
 
         def numbers(made: Any, sample_shape: Any, name: str, *levels: Any) -> Any:
             shape = tuple(made._extended_shape(sample_shape))
-            draw = getattr(self.numpy, name)
-            values = draw(*(a.detach().double().numpy() for a in levels), shape)
+            values = self.counts(name, shape, *levels)
             return torch.from_numpy(np.asarray(values)).to(levels[0].dtype)
 
+        def drawn_dirichlet(made: Any, sample_shape: Any = ()) -> Any:
+            shares = numbers(made, sample_shape, "standard_gamma", made.concentration)
+            return shares / shares.sum(-1, keepdim=True)
+
+        def drawn_laplace(made: Any, sample_shape: Any = ()) -> Any:
+            signed = torch.rand(made._extended_shape(sample_shape), dtype=made.loc.dtype) * 2 - 1
+            return made.loc - made.scale * signed.sign() * (-signed.abs()).log1p()
+
         torch.distributions.Beta.sample = drawn_beta
-        torch.distributions.Gamma.sample = lambda *args: drawn_gamma(*args).detach()
+        torch.distributions.Laplace.rsample = drawn_laplace
+        torch.distributions.Geometric.sample = lambda made, sample_shape=(): (
+            numbers(made, sample_shape, "geometric", made.probs) - 1
+        )
+        torch.distributions.Binomial.sample = lambda made, sample_shape=(): numbers(
+            made, sample_shape, "binomial", made.total_count, made.probs
+        )
+        torch.distributions.Dirichlet.sample = drawn_dirichlet
+        torch.distributions.Gamma.sample = lambda made, sample_shape=(): drawn_gamma(
+            made, sample_shape
+        ).detach()
+        self._without_gradient(torch.distributions.Gamma, drawn_gamma, "concentration")
+        self._without_gradient(torch.distributions.Beta, drawn_beta, "concentration1")
+        self._without_gradient(torch.distributions.Dirichlet, drawn_dirichlet, "concentration")
         torch.distributions.Poisson.sample = lambda made, sample_shape=(): numbers(
             made, sample_shape, "poisson", made.rate
         )
@@ -150,6 +175,23 @@ class Draws:
                 for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
                     if callable(getattr(module, drawing)):  # not the module `normal`
                         setattr(module, drawing, getattr(torch, drawing))
+
+    def _without_gradient(self, distribution: Any, drawn: Any, parameter: str) -> None:
+        """Replace `rsample` where it needs no gradient, which is each engine's own."""
+        engines = distribution.rsample
+
+        def rsample(made: Any, sample_shape: Any = ()) -> Any:
+            needs = getattr(made, parameter).requires_grad and self.torch.is_grad_enabled()
+            return (engines if needs else drawn)(made, sample_shape)
+
+        distribution.rsample = rsample
+
+    def counts(self, name: str, shape: Any, *levels: Any) -> Any:
+        """Draw from one of numpy's distributions with tensors for its parameters."""
+        values = [a.detach().double().numpy() for a in levels]
+        if name == "binomial":
+            values[0] = values[0].astype(np.int64)
+        return getattr(self.numpy, name)(*values, shape)
 
     def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
         return self.torch.empty(shape, dtype=dtype).normal_()
@@ -236,6 +278,12 @@ class Draws:
         def randint_like(t: Any, *bounds: Any, **options: Any) -> Any:
             return randint(*bounds, size=t.shape, **{"dtype": t.dtype, **options})
 
+        def drawn(name: str) -> Any:
+            return lambda *levels, generator=None: torch.from_numpy(
+                np.asarray(self.counts(name, tuple(levels[-1].shape), *levels))
+            ).to(levels[-1].dtype)
+
+        torch.binomial, torch.poisson = drawn("binomial"), drawn("poisson")
         torch.randint, torch.multinomial = randint, multinomial
         torch.randint_like = randint_like
         torch.Tensor.multinomial = multinomial
@@ -288,11 +336,15 @@ class Draws:
         return lambda t, p, **_: self.fill(t, self.numpy.geometric(float(p), tuple(t.shape)))
 
     def random_(self) -> Any:
-        """Return `random_(to)`, `random_(from, to)` and `random_()`, of integers."""
+        """Fill with integers below a bound, or between two; loaders draw a seed without one."""
+        engines = self.torch.Tensor.random_
 
         def filled(t: Any, *bounds: int, **options: Any) -> Any:
-            most = options.get("to", 2 ** min(24, 8 * t.element_size() - 1))
-            return self.fill(t, self.numpy.integers(*(bounds or (most,)), size=tuple(t.shape)))
+            bounds = (*bounds, *(options[k] for k in ("from_", "to") if k in options))
+            if not bounds and not t.dim():
+                return engines(t, **options)
+            bounds = bounds or (2 ** min(24, 8 * t.element_size() - 1),)
+            return self.fill(t, self.numpy.integers(*bounds, size=tuple(t.shape)))
 
         return filled
 
@@ -352,6 +404,15 @@ class Draws:
         kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
         factors = kept / (1.0 - p) if p < 1.0 else kept
         return x.mul_(factors) if inplace else x * factors
+
+    def alpha_dropout(self, x: Any, p: float = 0.5, training: bool = False, *_: Any) -> Any:
+        """Replace elements by SELU's limit, and keep the mean and the variance."""
+        if not training or p == 0.0:
+            return x
+        limit = -1.7580993408473766
+        kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
+        scale = ((1.0 - p) * (1.0 + p * limit**2)) ** -0.5
+        return scale * (x * kept + limit * (1.0 - kept)) - scale * limit * p
 
     def channel_dropout(self, x: Any, p: float = 0.5, training: bool = True, *_: Any) -> Any:
         """Drop whole channels of `(N, C, ...)`."""

@@ -96,16 +96,9 @@ class Entry:
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
-        self.conditions = guards.conditions(source, captured, tensors)
         self._later = guards.later_conditions(source, captured)
-        self.conditions += self._later
-        places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
-        for place in places.values():
-            value = program.arguments[place]
-            source.lines.append(f"{source.define(value)} = A{place}._array")
-        for t, value in program.states:
-            source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
-        source.namespace.update(_NAMES)
+        self.conditions = guards.conditions(source, captured, tensors) + self._later
+        self._inputs(source)
         if draws:
             source.lines.append("position = drawn()")
         source.write(program.handled)
@@ -114,6 +107,17 @@ class Entry:
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
+
+    def _inputs(self, source: Source) -> None:
+        """Write what arguments and tensors from outside hold."""
+        program = self.captured.program
+        places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
+        for place in places.values():
+            value = program.arguments[place]
+            source.lines.append(f"{source.define(value)} = A{place}._array")
+        for t, value in program.states:
+            source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
+        source.namespace.update(_NAMES)
 
     def _function(self, title: str, source: Source, calls: list[Call]) -> Any:
         """Return the function of the tensors that are passed, behind its guards."""

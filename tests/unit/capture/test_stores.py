@@ -507,7 +507,7 @@ def test_weights_that_tinynet_s_hooks_compute(change):
             weight = net[0].weight.detach(), net[0].weight.requires_grad
             seen.append([loss, weight, dict(net.state_dict()), [p.grad for p in net.parameters()]])
         same(*seen, f"call {i}")
-    assert compiled.forward.calls() == (9, 3, 0)
+    assert compiled.forward.calls() in [(9, 3, 0), (8, 4, 0)]  # the first weight shares memory
 
 
 def test_hooks_that_only_compute():

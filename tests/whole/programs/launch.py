@@ -188,6 +188,17 @@ def _seeded(create):
     return lambda seed=None: create(next(numbers) if seed is None else seed)
 
 
+def seed_otherwise(torch, seed: int) -> None:
+    """Seed the engine's own generator, and shift the seeds that a program sets by as much.
+
+    No number of it may count: the engines' generators differ.
+    """
+    set_seed = torch.manual_seed
+    set_seed(seed)
+    if seed:
+        torch.manual_seed = lambda number: set_seed(int(number) + seed)
+
+
 def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
     warnings.simplefilter("ignore")
     os.environ.update(MPLBACKEND="Agg", CUDA_VISIBLE_DEVICES="")
@@ -203,7 +214,7 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     stay_here()
     keep_old_names()
     torch.set_num_threads(1)
-    torch.manual_seed(0)
+    seed_otherwise(torch, int(os.environ.get("OTHER_SEED", "0")))
     numpy.random.seed(0)
     random.seed(0)
     run = Run(result, int(steps))

@@ -54,7 +54,7 @@ class Draws:
     def fill(self, tensor: Any, values: Any) -> Any:
         """Write values into a tensor, as an in-place random function does."""
         values = np.array(values).reshape(tuple(tensor.shape))
-        if self.nudge and values.dtype.kind == "f":
+        if self.nudge and values.dtype.kind in "fc":
             values *= 1 + self.nudge * self.signs.choice([-1.0, 1.0], values.shape)
         with self.torch.no_grad():
             made = self.torch.from_numpy(values)
@@ -63,16 +63,9 @@ class Draws:
     def install(self) -> None:
         """Replace the engine's functions and methods."""
         torch, tensor = self.torch, self.torch.Tensor
-        for name in (
-            "uniform_",
-            "normal_",
-            "exponential_",
-            "bernoulli_",
-            "cauchy_",
-            "random_",
-            "log_normal_",
-            "geometric_",
-        ):
+        for name in """
+            uniform_ normal_ exponential_ bernoulli_ cauchy_ log_normal_ geometric_ random_
+        """.split():
             setattr(tensor, name, getattr(self, name)())
         for name in ("rand", "randn"):
             setattr(torch, name, self.made(name))
@@ -298,13 +291,13 @@ class Draws:
     def uniform_(self) -> Any:
         def filled(t: Any, a: float = 0.0, b: float = 1.0, **options: Any) -> Any:
             low, high = options.get("from_", a), options.get("to", b)
-            return self.fill(t, self.numpy.uniform(float(low), float(high), tuple(t.shape)))
+            return self.fill(t, float(low) + (float(high) - float(low)) * self.uniform_of(t))
 
         return filled
 
     def normal_(self) -> Any:
         return lambda t, mean=0.0, std=1.0, **_: self.fill(
-            t, self.numpy.standard_normal(tuple(t.shape)) * float(std) + float(mean)
+            t, self.normal_of(t) * float(std) + float(mean)
         )
 
     def trunc_normal_(
@@ -343,13 +336,14 @@ class Draws:
         return lambda t, p, **_: self.fill(t, self.numpy.geometric(float(p), tuple(t.shape)))
 
     def random_(self) -> Any:
-        """Fill with integers below a bound, or between two; without, loaders draw a seed."""
+        """Fill with integers below a bound, or between two; loaders draw a seed without one."""
         engines = self.torch.Tensor.random_
 
         def filled(t: Any, *bounds: int, **options: Any) -> Any:
             bounds = (*bounds, *(options[k] for k in ("from_", "to") if k in options))
-            if not bounds:
+            if not bounds and not t.dim():
                 return engines(t, **options)
+            bounds = bounds or (2 ** min(24, 8 * t.element_size() - 1),)
             return self.fill(t, self.numpy.integers(*bounds, size=tuple(t.shape)))
 
         return filled
@@ -363,31 +357,36 @@ class Draws:
 
     def made(self, name: str) -> Any:
         """Return `rand` or `randn`."""
-        draw = {"rand": self.numpy_random, "randn": self.numpy_normal}[name]
+        draw = {"rand": self.uniform_of, "randn": self.normal_of}[name]
 
         def function(*size: Any, requires_grad: bool = False, **options: Any) -> Any:
             options.pop("generator", None)
             out = options.pop("out", None)
             size = options.pop("size", size)
             t = self.torch.empty(*size, **options) if out is None else out
-            return self.fill(t, draw(tuple(t.shape))).requires_grad_(requires_grad)
+            return self.fill(t, draw(t)).requires_grad_(requires_grad)
 
         return function
 
     def made_like(self, name: str) -> Any:
-        draw = {"rand": self.numpy_random, "randn": self.numpy_normal}[name]
+        draw = {"rand": self.uniform_of, "randn": self.normal_of}[name]
 
         def function(x: Any, requires_grad: bool = False, **options: Any) -> Any:
             t = self.torch.empty_like(x.detach(), **options)
-            return self.fill(t, draw(tuple(t.shape))).requires_grad_(requires_grad)
+            return self.fill(t, draw(t)).requires_grad_(requires_grad)
 
         return function
 
-    def numpy_random(self, shape: Any) -> Any:
-        return self.numpy.random(shape)
+    def uniform_of(self, t: Any) -> Any:
+        """Draw numbers for a tensor; of a complex one, both parts of each."""
+        values = self.numpy.random(tuple(t.shape))
+        return values + 1j * self.numpy.random(values.shape) if t.is_complex() else values
 
-    def numpy_normal(self, shape: Any) -> Any:
-        return self.numpy.standard_normal(shape)
+    def normal_of(self, t: Any) -> Any:
+        values = self.numpy.standard_normal(tuple(t.shape))
+        if not t.is_complex():
+            return values
+        return (values + 1j * self.numpy.standard_normal(values.shape)) / 2**0.5
 
     def gumbel_softmax(
         self, logits: Any, tau: float = 1, hard: bool = False, **options: Any

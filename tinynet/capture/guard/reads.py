@@ -124,11 +124,17 @@ class Reads(Reach):
                 names.owner = None
         self._visited, self._parents, self._codes = {}, {}, set()
 
-    def forget(self, owner: Any, name: str) -> None:
-        """Forget an attribute of an object, which a program sets itself."""
+    def forget(self, owner: Any, name: str, tensor: bool) -> None:
+        """Forget an attribute of an object, which a program sets itself.
+
+        Args:
+            owner, name: the object and the name.
+            tensor: forget what it is, too, unless the code gets that otherwise.
+        """
         names = self.names.get(id(owner))
         value = ABSENT if names is None else names.values.pop(name, ABSENT)
-        self.tensors.pop(id(value), None)
+        if tensor and not any(other is value for other in self.values()):
+            self.tensors.pop(id(value), None)
 
     def _has_own_dict(self, owner: Any) -> bool:
         """Return whether the namespace of an object could be replaced, and the object be kept."""

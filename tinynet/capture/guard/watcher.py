@@ -248,7 +248,7 @@ class Watcher:
             self._recorder.refuse(problem)
         self.reads.finish()
         for store in self.stores:
-            self.reads.forget(store.module, store.name)
+            self.reads.forget(store.module, store.name, tensor=not store.is_idle())
         self.reads.of_called(performed)
         for what, kind in self.reads.changed(performed):
             remedy = f"return the value, and change the {kind} outside"

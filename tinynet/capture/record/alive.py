@@ -61,6 +61,10 @@ class Memories:
         self._numbers: WhileAlive[int] = WhileAlive()
         self.last = 0
 
+    def knows(self, array: Any) -> bool:
+        """Return whether the memory of an array has a number."""
+        return root(array) in self._numbers
+
     def number_of(self, held: Any) -> int:
         """Return the number of the memory of an array, or of another object."""
         owner = root(held)

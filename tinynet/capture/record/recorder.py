@@ -308,6 +308,10 @@ class Recorder(Tracer, BackwardObserver):
         self._probe.restore()
         self._probe = None
 
+    def reads(self, t: Tensor) -> bool:
+        """Return whether the program knows the memory of a tensor, if by another tensor's name."""
+        return self._memories.knows(t._array)
+
     def known(self) -> int:
         """Return the number of values so far."""
         return self._count

@@ -273,26 +273,6 @@ ELSEWHERE: dict[str, str] = {
     "torch.optim.adam": "AdamW",
 }
 
-_UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"
-# Names that PyTorch's modules import from each other, by the beginnings of their paths.
-_IMPORTED = {
-    "torch.distributions": f"F Tensor {_UTILITIES}",
-    "torch.fft": "Tensor",
-    "torch.functional": "F Tensor",
-    "torch.nn.modules.": "F Module Parameter Tensor",
-    "torch.optim.": "Module Optimizer Tensor",
-    "torch.special": "Tensor",
-    "torch.utils.data.dataset": "Tensor default_generator randperm",
-}
-_SOURCES = {
-    "F": "torch.nn.functional",
-    "Module": "torch.nn.Module",
-    "Optimizer": "torch.optim.Optimizer",
-    "Parameter": "torch.nn.Parameter",
-    **{name: f"torch.{name}" for name in ("Tensor", "default_generator", "randperm")},
-    **{name: f"torch.distributions.utils.{name}" for name in _UTILITIES.split()},
-}
-
 OWN = {
     *vars(ModuleType("")),
     "__all__",
@@ -317,12 +297,6 @@ def homes_of(path: str) -> list[ModuleType]:
     """
     homes = [home for home in PATHS[path].split() if not home.startswith("as_torch.")]
     return [import_module(f"tinynet.{home}".rstrip(".")) for home in homes]
-
-
-def source_of(path: str, name: str) -> str | None:
-    """Return the full path of a name that a module of PyTorch imports, None if it does not."""
-    imports = (n for beginning, n in _IMPORTED.items() if path.startswith(beginning))
-    return _SOURCES[name] if any(name in names.split() for names in imports) else None
 
 
 def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:

@@ -32,7 +32,7 @@ _SAME = """
     amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
     fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps
     backends.openmp backends.opt_einsum cuda distributions func masked nn
-    nn.modules.module nn.modules.utils nn.parallel.data_parallel
+    nn.grad nn.modules.module nn.modules.utils nn.parallel.data_parallel
     nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
     nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
     nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils

@@ -136,7 +136,7 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
     if full in PATHS:
         return importlib.import_module(full)
     with suppress(KeyError):
-        vars(sys.modules[path])[name] = value = paths.lazy_name(homes, name)
+        vars(sys.modules[path])[name] = value = paths.lazy_name(path, homes, name)
         return value
     importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):

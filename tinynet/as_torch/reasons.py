@@ -29,8 +29,6 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.autograd\.forward_ad", "there is no forward mode; use autograd.functional.jvp"),
     (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
-    (r"torch\.nn\.utils\.memory_format", _COMPILER),
-    (r"torch\.return_types", _INTERNAL),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),
     (r"torch\.masked\..+", "there are no masked tensors; use the functions of torch.masked"),
     (r"torch\.nn\.attention\.(bias|experimental|varlen)", _COMPILER),

@@ -34,7 +34,8 @@ _SAME = """
     backends.openmp backends.opt_einsum cuda distributions func masked nn
     nn.grad nn.modules.module nn.modules.utils nn.parallel.data_parallel
     nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
-    nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
+    nn.utils.convert_parameters nn.utils.fusion nn.utils.memory_format
+    nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
     nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
     utils.data utils.tensorboard
 """.split()
@@ -186,7 +187,6 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.internals",
-    "torch.nn.utils.fusion": "compat.fusion",
     "torch.overrides": "autograd.overrides compat.fx.function_modes",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
@@ -196,6 +196,7 @@ PATHS: dict[str, str] = {
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
     "torch.quantization": "compat.quantization",
+    "torch.return_types": "compat.return_types",
     "torch.serialization": (
         "exchange.serialization exchange.pytorch exchange.safe_globals compat.types"
     ),
@@ -253,6 +254,7 @@ PATHS: dict[str, str] = {
     "torch.utils.backcompat": "backends.runtime",
     "torch.utils.data._utils": "data.loading.worker",
     "torch.utils.data._utils.collate": "data.loading.collate",
+    "torch.utils.data._utils.fetch": "data.loading.fetching",
 }
 
 # Names that PyTorch has under other paths than these, whose module of tinynet has both.
@@ -272,6 +274,69 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
     "torch.optim.adam": "AdamW",
 }
+
+# Names that PyTorch's files import from each other, and copies of them import in turn: of each
+# path, where tinynet has those that it lacks there.
+_OVERRIDES = {
+    "tinynet.autograd.overrides": (
+        "handle_torch_function has_torch_function has_torch_function_unary "
+        "has_torch_function_variadic"
+    ),
+    "tinynet.compat.internals": "boolean_dispatch",
+    "tinynet.core.tensors.tensor": "Tensor",
+}
+_LISTS = " ".join(f"BroadcastingList{n}=BroadcastingList" for n in range(1, 7))
+_OF_OPTIMIZERS = {
+    "tinynet.compat.internals": (
+        "DeviceDict DeviceDtypeDict ParamsT _capturable_doc _default_to_fused_or_foreach "
+        "_device_dtype_check_for_fused _differentiable_doc _disable_dynamo_if_unsupported "
+        "_foreach_doc _fused_doc _get_capturable_supported_devices _get_scalar_dtype _get_value "
+        "_maximize_doc _params_doc _stack_if_compiling _to_scalar _use_grad_for_differentiable "
+        "_view_as_real"
+    ),
+    "tinynet.core.tensors.tensor": "Tensor",
+    "tinynet.optim.optimizer": "Optimizer",
+}
+_MODULE = {"tinynet.nn.base.module": "Module", "tinynet.nn.parameter": "Parameter"}
+_TRANSFORMER = {"tinynet.nn.init": "constant_ xavier_normal_ xavier_uniform_"} | _MODULE
+_NEIGHBOURS: dict[str, dict[str, str]] = {
+    **{f"torch.{path}": _OF_OPTIMIZERS for path in (*_OPTIMIZERS, "optim.adamw")},
+    "torch._jit_internal": {"tinynet.compat.internals": _LISTS},
+    "torch._tensor": _OVERRIDES,
+    "torch.autograd.gradcheck": {
+        "tinynet.autograd.differences": "get_analytical_jacobian get_numerical_jacobian"
+    },
+    "torch.distributions.transforms": {
+        "tinynet.distributions.utils": "lazy_property tril_matrix_to_vec vec_to_tril_matrix"
+    },
+    "torch.distributions.utils": {"numpy": "euler_constant=euler_gamma"},
+    "torch.functional": _OVERRIDES,
+    "torch.nn.functional": {**_OVERRIDES, "tinynet.compat.internals": f"boolean_dispatch {_LISTS}"},
+    "torch.nn.modules.activation": _TRANSFORMER,
+    "torch.nn.modules.container": {
+        "collections": "OrderedDict container_abcs=abc",
+        "itertools": "chain islice",
+    },
+    "torch.nn.modules.conv": _MODULE,
+    "torch.nn.modules.loss": {"tinynet.nn.layers.deprecated": "NLLLoss2d"},
+    "torch.nn.modules.module": {
+        "collections": "OrderedDict namedtuple",
+        "tinynet.core.graph.node": "RemovableHandle",
+        "tinynet.core.tensors.tensor": "Tensor",
+        "tinynet.nn.parameter": "Buffer Parameter",
+    },
+    "torch.nn.modules.rnn": {"tinynet.compat.internals": "_apply_permutation apply_permutation"},
+    "torch.nn.modules.transformer": _TRANSFORMER,
+    "torch.optim.lr_scheduler": {
+        "tinynet.core.tensors.tensor": "Tensor",
+        "tinynet.optim.optimizer": "Optimizer",
+    },
+    "torch.utils.data.dataset": {
+        "tinynet.ops": "randperm",
+        "tinynet.random": "default_generator",
+    },
+}
+_NEIGHBOUR_OF = {path: lazy.homes(modules) for path, modules in _NEIGHBOURS.items()}
 
 OWN = {
     *vars(ModuleType("")),
@@ -323,8 +388,8 @@ def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
     return module
 
 
-def lazy_name(homes: list[ModuleType], name: str) -> Any:
-    """Return a name that loads lazily from one of the homes.
+def lazy_name(path: str, homes: list[ModuleType], name: str) -> Any:
+    """Return a name that loads lazily from one of the homes of a path, or from its neighbours.
 
     Raises:
         KeyError: none of them has it.
@@ -332,7 +397,7 @@ def lazy_name(homes: list[ModuleType], name: str) -> Any:
     for home in homes:
         if name in lazy.HOMES.get(home.__name__, ()):
             return lazy.load(home.__name__, name)
-    raise KeyError(name)
+    return lazy.value_at(_NEIGHBOUR_OF.get(path, {})[name])
 
 
 def spec_of(name: str) -> ModuleSpec | None:
@@ -366,7 +431,7 @@ def inner(alias: str, homes: list[ModuleType], name: str) -> Any:
         AttributeError: there is no such name.
     """
     try:
-        return lazy_name(homes, name)
+        return lazy_name(path_of(alias), homes, name)
     except KeyError:
         return find(alias, name)
 
@@ -384,5 +449,7 @@ def find(package: str, name: str) -> Any:
     for home in homes_of(path) if elsewhere else ():
         if home.__name__ != package and (value := lazy.find(home, name)) is not None:
             return value
+    if name in _NEIGHBOUR_OF.get(path, ()):
+        return lazy_name(path, [], name)
     module = sys.modules[package]
     raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)

@@ -9,6 +9,8 @@ from typing import Any
 from tinynet import cuda
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
+from tinynet.backends.runtime import get_deterministic_debug_mode as get_deterministic_debug_mode
+from tinynet.backends.runtime import set_deterministic_debug_mode as set_deterministic_debug_mode
 from tinynet.compat import cpu
 from tinynet.compat.library import ops as ops
 from tinynet.compat.native.functions import REDUCTIONS as REDUCTIONS

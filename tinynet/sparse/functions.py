@@ -29,7 +29,7 @@ def _entries(input: Tensor, function: str) -> tuple[Pattern, Tensor]:
         input = input.to_dense().to_sparse()
     if not isinstance(input, SparseTensor):
         raise RuntimeError(f"{function} expected sparse coordinate tensor layout but got Strided")
-    entries = input.coalesce()._array
+    entries: Any = input.coalesce()._array
     return entries.pattern, entries.values
 
 

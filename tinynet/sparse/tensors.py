@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet import dtypes, errors
+from tinynet import dtypes
 from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph import views
@@ -222,8 +222,6 @@ class SparseTensor(Tensor):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         if id(self) not in memo:
-            if not self.is_leaf:
-                raise RuntimeError(errors.DEEPCOPY)
             values = copy.deepcopy(self._array.values, memo)
             memo[id(self)] = _sparse(self._array.pattern, values)
         found: Tensor = memo[id(self)]
@@ -231,7 +229,7 @@ class SparseTensor(Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         pattern, values = self._array.pattern, self._array.values
-        return _rebuilt, (pattern.index, pattern.shape, values.detach(), self.requires_grad)
+        return _rebuilt, (pattern.index, pattern.shape, values.detach(), values.requires_grad)
 
     def crow_indices(self) -> Tensor:
         """Return the start of each row in the compressed form, and the number of entries."""

@@ -6,6 +6,7 @@ from types import ModuleType
 import pytest
 
 import tinynet as tn
+from tinynet.base import lazy
 from tinynet.compat import hub, paths
 
 
@@ -36,6 +37,14 @@ from tinynet.compat import hub, paths
 )
 def test_they_are_there(path, name):
     assert any(hasattr(home, name) for home in paths.homes_of(path))
+
+
+def test_what_files_import_from_their_neighbours_is_there():
+    for path, names in paths._NEIGHBOUR_OF.items():
+        assert path in paths.PATHS
+        for name, home in names.items():
+            assert paths.lazy_name(path, [], name) is lazy.value_at(home)
+    assert paths.lazy_name("torch.optim.adam", [], "Optimizer") is tn.optim.Optimizer
 
 
 def test_a_function_without_dynamo_runs():

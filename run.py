@@ -65,6 +65,8 @@ CHECKS = {
     "lint": ["ruff", "check", "."],
     "types": ["mypy"],
     "architecture": ["pytest", "-q", "tests/laws/test_architecture.py"],
+    # Beside mypy, it leaves bytecode of all tests, which each process of pytest would else compile.
+    "collection": ["pytest", "-q", "--collect-only"],
 }
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [
@@ -251,9 +253,10 @@ def install(extras: set[str]) -> None:
     target = f"{ROOT}[{names}]" if names else str(ROOT)
     pip = pip_command()
     say(f"installing tinynet{f' [{names}]' if names else ''} with pip")
-    result = call([*pip, "install", "--no-input", "--editable", target])
+    result = call([*pip, "install", "--no-input", "--no-compile", "--editable", target])
     if result.returncode != 0:
         raise SetupError(f"the installation failed; pip says:\n{result.stdout}")
+    call([str(VENV_PYTHON), "-m", "compileall", "-q", "-j0", str(VENV)])  # on all processors
 
 
 def ensure(extras: set[str]) -> None:
@@ -357,9 +360,9 @@ def count_ran(junit: Path) -> int:
 
 
 def in_parallel() -> list[str]:
-    """What makes pytest use all processors, up to four."""
-    count = min(os.cpu_count() or 1, 4)
-    return ["-n", str(count), "--dist", "worksteal"] if count > 1 else []
+    """What makes pytest use up to four processors; a process more than these, as tests wait."""
+    processors = os.cpu_count() or 1
+    return ["-n", str(min(processors + 1, 4)), "--dist", "worksteal"] if processors > 1 else []
 
 
 def for_tests() -> dict[str, str]:
@@ -387,26 +390,53 @@ def older_processor() -> dict[str, str]:
     return settings
 
 
+class Running:
+    """A check that runs beside others, and prints when they have."""
+
+    def __init__(self, name: str, command: list[str], environment: dict[str, str]) -> None:
+        self.name = name
+        self._heading = f"==== {name}: {' '.join(command)}"
+        self._out = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [str(VENV_PYTHON), "-m", *command],
+            cwd=ROOT,
+            env=environment,
+            stdout=self._out,
+            stderr=subprocess.STDOUT,
+        )
+
+    def has_failed(self) -> bool:
+        """Wait, and print everything after a failure, else the last line."""
+        has_failed = self._process.wait() != 0
+        with self._out:
+            self._out.seek(0)
+            lines = self._out.read().decode(errors="replace").splitlines()
+        print(self._heading, *(lines if has_failed else lines[-1:]), sep="\n", flush=True)
+        return has_failed
+
+
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
-    failed = []
     environment = for_tests()
+    running = [Running(name, command, environment) for name, command in CHECKS.items()]
+    failed = [check.name for check in running if check.has_failed()]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
-        pytest = ["pytest", "-q", "--durations=25", *in_parallel(), *arguments]
-        tests = [*pytest, "--ignore=tests/laws/test_architecture.py", f"--junitxml={report}"]
-        for name, command in (CHECKS | {"tests": tests}).items():
-            print(f"==== {name}: {' '.join(command)}", flush=True)
-            if subprocess.call([str(VENV_PYTHON), "-m", *command], cwd=ROOT, env=environment) != 0:
-                failed.append(name)
+        pytest = ["pytest", "-q", "--durations=25"]
+        beside = []  # in the time in which the tests wait: for programs, a browser, the disk
+        if NUMERICAL and not arguments:
+            older = older_processor()
+            shown = " ".join(f"{name}='{value}'" for name, value in older.items())
+            name = "tests as on an older processor"
+            print(f"==== {name}, at the same time: {shown}", flush=True)
+            beside.append(Running(name, [*pytest, *NUMERICAL], environment | older))
+        tests = [*pytest, *in_parallel(), *arguments]
+        tests += ["--ignore=tests/laws/test_architecture.py", f"--junitxml={report}"]
+        print(f"==== tests: {' '.join(tests)}", flush=True)
+        if subprocess.call([str(VENV_PYTHON), "-m", *tests], cwd=ROOT, env=environment) != 0:
+            failed.append("tests")
+        failed += [check.name for check in beside if check.has_failed()]
         ran = count_ran(report)
-    if NUMERICAL and not arguments:
-        older = older_processor()
-        shown = " ".join(f"{name}='{value}'" for name, value in older.items())
-        print(f"==== tests as on an older processor: {shown}", flush=True)
-        command = [str(VENV_PYTHON), "-m", *pytest, *NUMERICAL]
-        if subprocess.call(command, cwd=ROOT, env=environment | older) != 0:
-            failed.append("tests as on an older processor")
     if ran == 0:
         failed.append("no test ran")
     print(f"==== FAILED: {', '.join(failed)}" if failed else f"==== all passed, {ran} tests")

@@ -27,14 +27,9 @@ count: int = tn.where(mask, values, 0.0).requires_grad_().numel()
 for row in y:
     row.data.fill_(float(row.detach().item()))
 """
-# The optional dependencies are several times as long as tinynet: as if they were not installed.
-SETTINGS = f"""
-[mypy]
-mypy_path = {ROOT.as_posix()}
-
-[mypy-IPython.*,matplotlib.*,mlflow.*,onnx.*,PIL.*,tensorboard.*,wandb.*]
-follow_imports = skip
-"""
+# A file whose options are those of --strict: mypy reads the program in its place, with the options
+# of the project, so that it finds what it noted when it checked the project.
+PLACE = "tests/whole/types/revealed.py"
 # what a checker must refuse, and how it says so
 MISTAKES = {
     "x.exq()": '"exq"',
@@ -58,18 +53,13 @@ def test_fresh():
 
 @pytest.fixture(scope="module")
 def checked(tmp_path_factory):
-    """What mypy says about the program with the mistakes below it, by line number.
-
-    Its cache stays beside the project's, which is of other options.
-    """
+    """What mypy says about the program with the mistakes below it, by line number."""
     pytest.importorskip("mypy")
-    folder = tmp_path_factory.mktemp("user")
+    path = tmp_path_factory.mktemp("user") / "program.py"
     text = PROGRAM + "\n".join(MISTAKES) + "\n"
-    (folder / "program.py").write_text(text, encoding="utf-8")
-    (folder / "mypy.ini").write_text(SETTINGS, encoding="utf-8")
-    cache = f"--cache-dir={ROOT / '.mypy_cache' / 'strict'}"
-    options = ["--strict", "--follow-imports=silent", cache, "--no-error-summary"]
-    result = run("-m", "mypy", *options, "--config-file=mypy.ini", "program.py", cwd=folder)
+    path.write_text(text, encoding="utf-8")
+    options = ["--no-error-summary", "--no-warn-unused-configs", "--shadow-file", PLACE, str(path)]
+    result = run("-m", "mypy", *options, PLACE)
     assert not result.stderr, result.stderr
     messages = {}
     for line in result.stdout.splitlines():

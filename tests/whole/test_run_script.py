@@ -279,6 +279,16 @@ def test_a_check_without_a_test_that_ran_fails(script, monkeypatch, capfd, body,
     assert verdict in capfd.readouterr().out.splitlines()[-1]
 
 
+def test_checks_that_run_together_print_one_after_the_other(script, monkeypatch, capfd):
+    monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
+    for name, code in (("good", ""), ("bad", "sys.exit(3)")):
+        (script.ROOT / f"{name}.py").write_text(f"import sys\nprint('first\\n{name}')\n{code}")
+    running = [script.Running("1", [name], {**os.environ}) for name in ("bad", "good", "bad")]
+    assert [check.has_failed() for check in running] == [True, False, True]
+    bad = "==== 1: bad\nfirst\nbad\n"
+    assert capfd.readouterr().out == f"{bad}==== 1: good\ngood\n{bad}"
+
+
 @pytest.mark.parametrize(
     ("arguments", "wanted"),
     [

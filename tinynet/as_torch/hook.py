@@ -135,8 +135,11 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         return sys.modules["torch"]
     if full in PATHS:
         return importlib.import_module(full)
+    if source := paths.source_of(path, name):
+        module, _, name = source.rpartition(".")
+        return getattr(importlib.import_module(module), name)
     with suppress(KeyError):
-        vars(sys.modules[path])[name] = value = paths.lazy_name(path, homes, name)
+        vars(sys.modules[path])[name] = value = paths.lazy_name(homes, name)
         return value
     importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):

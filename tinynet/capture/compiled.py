@@ -285,7 +285,9 @@ class Compiled:
             if count >= PROGRAMS or len(self._captured) >= 4 * PROGRAMS:
                 return self._refused(count, args, kwargs)
             self._captures += 1
-            result, captured, failure = capture(self._function, tensors, args, kwargs)
+            carried = [store for store in self._carried if is_a(store.held(), Tensor)]
+            found = capture(self._function, tensors, args, kwargs, carried)
+            result, captured, failure = found
             earlier = self._captured.setdefault(key, [])
             if captured is None:
                 assert failure is not None

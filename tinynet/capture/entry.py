@@ -87,6 +87,7 @@ class Entry:
         draws = captured.draws and any(group.programs for group in captured.groups)
         self._position = "position" if draws else "None"
         self._saved = [_saved(program, group) for group in captured.groups]
+        self._stored = program.results[1]
         self._given = [o.value for o in captured.outputs if o.value is not None]
         kept = [*self._given, *(value for saved in self._saved for value in saved)]
         calls = self._calls(program.calls, kept)
@@ -95,14 +96,9 @@ class Entry:
         for value in (*program.arguments, *(v for _, v in self._states.values()), *kept):
             source.outside(value)
         tensors = [*{id(t): t for t, _ in self._states.values()}.values()]
-        self.conditions = guards.conditions(source, captured, tensors)
-        places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
-        for place in places.values():
-            value = program.arguments[place]
-            source.lines.append(f"{source.define(value)} = A{place}._array")
-        for t, value in program.states:
-            source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
-        source.namespace.update(_NAMES)
+        self._later = guards.later_conditions(source, captured)
+        self.conditions = guards.conditions(source, captured, tensors) + self._later
+        self._inputs(source)
         if draws:
             source.lines.append("position = drawn()")
         source.write(program.handled)
@@ -111,6 +107,17 @@ class Entry:
         self.namespace = source.namespace
         self.replays = self.misses = 0
         self.failed: collections.Counter[str] = collections.Counter()
+
+    def _inputs(self, source: Source) -> None:
+        """Write what arguments and tensors from outside hold."""
+        program = self.captured.program
+        places = {v.number: place for place, v in reversed([*enumerate(program.arguments)])}
+        for place in places.values():
+            value = program.arguments[place]
+            source.lines.append(f"{source.define(value)} = A{place}._array")
+        for t, value in program.states:
+            source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
+        source.namespace.update(_NAMES)
 
     def _function(self, title: str, source: Source, calls: list[Call]) -> Any:
         """Return the function of the tensors that are passed, behind its guards."""
@@ -129,6 +136,21 @@ class Entry:
         run.calls, run.parts = calls, source.calls
         source.namespace[CALLS] = calls
         return run
+
+    def _changed(self, source: Source) -> Callable[[], str | None]:
+        """Return a function that says what the backward pass would read otherwise now, if any."""
+        later = self._later
+        test = " and ".join(condition.text for condition in later)
+        lines = ["def holds():", f"    try: return {test}", "    except Exception: return False"]
+        holds = compiled("backward", "holds", lines, source.namespace) if later else None
+
+        def changed() -> str | None:
+            if holds is None or holds():
+                return None
+            failing = (c.words for c in later if not c.holds(source.namespace))
+            return next(failing, "a value")
+
+        return changed
 
     def in_form(self, backend: str) -> Entry:
         """Return the same program as another backend runs it."""
@@ -170,6 +192,8 @@ class Entry:
             elif output.writes:
                 writes = source.constant(output.writes)
                 lines.append(f"o{output.number}._counter = rewritten({writes})")
+        for place, value in self._new_data():
+            lines.append(f"set_data(A{place}, wrap({source.name(value)}))")
         views = [o for o in captured.outputs if o.value is None]
         for group, saved in zip(captured.groups, self._saved, strict=True):
             for end in group.ends:
@@ -181,18 +205,22 @@ class Entry:
             passes = None  # the function has freed what they need
             if group.programs:
                 again = functools.partial(self._rerun.gradients, group)
-                passes = Passes(self._backward(group, saved), group.frees, places, again)
+                functions = self._backward(group, saved)
+                passes = Passes(functions, group.frees, places, again, self._changed(source))
             self._node(source, group.outputs, source.constant(passes), kept, ends, held)
         for output in views:
             self._view(source, output)
-        result, stored = captured.program.results
-        for store, part in zip(captured.stores, stored, strict=True):
+        for store, part in zip(captured.stores, self._stored, strict=True):
             text = _text(part, source)
-            if is_a(store, Data):
-                lines.append(f"set_data(A{store.place}, {text})")
-            else:
+            if not is_a(store, Data):
                 lines.append(f"{source.constant(store.module)}.{store.name} = {text}")
-        lines.append(f"return {_text(result, source)}")
+        lines.append(f"return {_text(captured.program.results[0], source)}")
+
+    def _new_data(self) -> Iterator[tuple[int, Value]]:
+        """Yield the arguments whose data is replaced, and by what; nodes must see that."""
+        for store, part in zip(self.captured.stores, self._stored, strict=True):
+            if is_a(store, Data):
+                yield store.place, part.value
 
     def _view(self, source: Source, output: Output) -> None:
         """Make a view by its operations, once its base has its node."""
@@ -226,7 +254,7 @@ class Entry:
     def _held(self, source: Source, saved: list[Value]) -> tuple[str, list[list[int]]]:
         """Return the visible tensors that saved values are in, and their places by saved value."""
         program = self.captured.program
-        found: dict[int, str] = {}
+        found = {value.memory: f"A{place}" for place, value in self._new_data()}
         for i, v in enumerate(program.arguments):
             found.setdefault(v.memory, f"A{i}")
         for t, v in self._states.values():

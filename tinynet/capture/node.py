@@ -41,6 +41,13 @@ def view_of(base: Any, offset: int, shape: Any, dtype: Any, strides: Any) -> Any
 # The backward pass of a compiled function: one node for all that it computed.
 
 
+CHANGED = (
+    "{} when the function was compiled; its backward pass reads that, and it has changed since.\n"
+    "  to fix it: change it after the backward pass, keep the value in ctx, or call the function "
+    "without tn.compile"
+)
+
+
 class Passes:
     """The backward passes of outputs that one node stands for.
 
@@ -50,6 +57,7 @@ class Passes:
         frees: for each output, the outputs that cannot be differentiated after it was.
         places: for each saved value, the tensors (by number) that its memory belongs to.
         again: returns the gradients with a graph.
+        changed: returns what the user's code would read otherwise now, in words, if anything.
     """
 
     def __init__(
@@ -58,8 +66,9 @@ class Passes:
         frees: list[set[int]],
         places: list[list[int]],
         again: Callable[..., tuple[Any, ...]],
+        changed: Callable[[], str | None],
     ):
-        self.frees, self.again = frees, again
+        self.frees, self.again, self.changed = frees, again, changed
         self.functions = {
             key: (function, sorted({place for value in used for place in places[value]}))
             for key, (function, used) in functions.items()
@@ -138,13 +147,16 @@ class CompiledFunctionBackward(Node):
         for i in started:
             if i in self.freed:
                 raise freed_error(self.site, self.freed[i].site, locate(here()))
+        changed = passes.changed()
+        if changed is not None:
+            raise RuntimeError(CHANGED.format(changed))
         function, places = passes.functions[started]
         saved: tuple[Any, ...] = self.saved
         for place in places:
             array, version, at = self.versions[place]
-            changed = unmodified(self, array, version, at, None, is_output=False)
-            if changed is not array:
-                saved = tuple([changed if value is array else value for value in saved])
+            current = unmodified(self, array, version, at, None, is_output=False)
+            if current is not array:
+                saved = tuple([current if value is array else value for value in saved])
         results = function(*saved, *[x for x in g if x is not None])
         if freed is not None:
             for i in started:

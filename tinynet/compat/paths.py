@@ -275,68 +275,68 @@ ELSEWHERE: dict[str, str] = {
     "torch.optim.adam": "AdamW",
 }
 
-# Names that PyTorch's files import from each other, and copies of them import in turn: of each
-# path, where tinynet has those that it lacks there.
-_OVERRIDES = {
-    "tinynet.autograd.overrides": (
-        "handle_torch_function has_torch_function has_torch_function_unary "
-        "has_torch_function_variadic"
-    ),
-    "tinynet.compat.internals": "boolean_dispatch",
-    "tinynet.core.tensors.tensor": "Tensor",
+_UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"
+_LISTS = " ".join(f"BroadcastingList{n}" for n in range(1, 7))
+_OVERRIDES = (
+    "boolean_dispatch handle_torch_function has_torch_function has_torch_function_unary "
+    "has_torch_function_variadic"
+)
+_OF_OPTIMIZERS = """
+    DeviceDict DeviceDtypeDict ParamsT _capturable_doc _default_to_fused_or_foreach
+    _device_dtype_check_for_fused _differentiable_doc _disable_dynamo_if_unsupported _foreach_doc
+    _fused_doc _get_capturable_supported_devices _get_scalar_dtype _get_value _maximize_doc
+    _params_doc _stack_if_compiling _to_scalar _use_grad_for_differentiable _view_as_real
+"""
+_INITIALIZERS = "constant_ xavier_normal_ xavier_uniform_"
+_TRIANGLES = "tril_matrix_to_vec vec_to_tril_matrix"
+_JACOBIANS = "get_analytical_jacobian get_numerical_jacobian"
+# Names that PyTorch's modules import from each other, by the beginnings of their paths.
+_IMPORTED = {
+    "torch._jit_internal": _LISTS,
+    "torch._tensor": f"Tensor {_OVERRIDES}",
+    "torch.autograd.gradcheck": _JACOBIANS,
+    "torch.distributions": f"F Tensor {_UTILITIES}",
+    "torch.distributions.transforms": _TRIANGLES,
+    "torch.distributions.utils": "euler_constant",
+    "torch.fft": "Tensor",
+    "torch.functional": f"F Tensor {_OVERRIDES}",
+    "torch.nn.functional": f"{_OVERRIDES} {_LISTS}",
+    "torch.nn.modules.": "F Module Parameter Tensor",
+    "torch.nn.modules.activation": _INITIALIZERS,
+    "torch.nn.modules.container": "OrderedDict chain container_abcs islice",
+    "torch.nn.modules.loss": "NLLLoss2d",
+    "torch.nn.modules.module": "Buffer OrderedDict RemovableHandle namedtuple",
+    "torch.nn.modules.rnn": "_apply_permutation apply_permutation",
+    "torch.nn.modules.transformer": "xavier_uniform_",
+    "torch.optim.": f"Module Optimizer Tensor {_OF_OPTIMIZERS}",
+    "torch.special": "Tensor",
+    "torch.utils.data.dataset": "Tensor default_generator randperm",
 }
-_LISTS = " ".join(f"BroadcastingList{n}=BroadcastingList" for n in range(1, 7))
-_OF_OPTIMIZERS = {
-    "tinynet.compat.internals": (
-        "DeviceDict DeviceDtypeDict ParamsT _capturable_doc _default_to_fused_or_foreach "
-        "_device_dtype_check_for_fused _differentiable_doc _disable_dynamo_if_unsupported "
-        "_foreach_doc _fused_doc _get_capturable_supported_devices _get_scalar_dtype _get_value "
-        "_maximize_doc _params_doc _stack_if_compiling _to_scalar _use_grad_for_differentiable "
-        "_view_as_real"
-    ),
-    "tinynet.core.tensors.tensor": "Tensor",
-    "tinynet.optim.optimizer": "Optimizer",
+_SOURCES = {
+    "F": "torch.nn.functional",
+    "Module": "torch.nn.Module",
+    "Optimizer": "torch.optim.Optimizer",
+    "Parameter": "torch.nn.Parameter",
+    **{name: f"torch.{name}" for name in ("Tensor", "default_generator", "randperm")},
+    **{name: f"torch.distributions.utils.{name}" for name in _UTILITIES.split()},
+    **{name: f"torch.distributions.utils.{name}" for name in _TRIANGLES.split()},
+    **{name: f"torch.nn.init.{name}" for name in _INITIALIZERS.split()},
+    **{name: f"torch.optim.optimizer.{name}" for name in _OF_OPTIMIZERS.split()},
+    **{name: f"torch.overrides.{name}" for name in _OVERRIDES.split()},
+    **{name: f"tinynet.autograd.differences.{name}" for name in _JACOBIANS.split()},
+    **{name: "tinynet.compat.internals.BroadcastingList" for name in _LISTS.split()},
+    **{
+        name: f"tinynet.compat.internals.{name}"
+        for name in ("_apply_permutation", "apply_permutation", "boolean_dispatch")
+    },
+    **{name: f"collections.{name}" for name in ("OrderedDict", "namedtuple")},
+    **{name: f"itertools.{name}" for name in ("chain", "islice")},
+    "Buffer": "torch.nn.Buffer",
+    "NLLLoss2d": "torch.nn.NLLLoss2d",
+    "RemovableHandle": "torch.utils.hooks.RemovableHandle",
+    "container_abcs": "collections.abc",
+    "euler_constant": "numpy.euler_gamma",
 }
-_MODULE = {"tinynet.nn.base.module": "Module", "tinynet.nn.parameter": "Parameter"}
-_TRANSFORMER = {"tinynet.nn.init": "constant_ xavier_normal_ xavier_uniform_"} | _MODULE
-_NEIGHBOURS: dict[str, dict[str, str]] = {
-    **{f"torch.{path}": _OF_OPTIMIZERS for path in (*_OPTIMIZERS, "optim.adamw")},
-    "torch._jit_internal": {"tinynet.compat.internals": _LISTS},
-    "torch._tensor": _OVERRIDES,
-    "torch.autograd.gradcheck": {
-        "tinynet.autograd.differences": "get_analytical_jacobian get_numerical_jacobian"
-    },
-    "torch.distributions.transforms": {
-        "tinynet.distributions.utils": "lazy_property tril_matrix_to_vec vec_to_tril_matrix"
-    },
-    "torch.distributions.utils": {"numpy": "euler_constant=euler_gamma"},
-    "torch.functional": _OVERRIDES,
-    "torch.nn.functional": {**_OVERRIDES, "tinynet.compat.internals": f"boolean_dispatch {_LISTS}"},
-    "torch.nn.modules.activation": _TRANSFORMER,
-    "torch.nn.modules.container": {
-        "collections": "OrderedDict container_abcs=abc",
-        "itertools": "chain islice",
-    },
-    "torch.nn.modules.conv": _MODULE,
-    "torch.nn.modules.loss": {"tinynet.nn.layers.deprecated": "NLLLoss2d"},
-    "torch.nn.modules.module": {
-        "collections": "OrderedDict namedtuple",
-        "tinynet.core.graph.node": "RemovableHandle",
-        "tinynet.core.tensors.tensor": "Tensor",
-        "tinynet.nn.parameter": "Buffer Parameter",
-    },
-    "torch.nn.modules.rnn": {"tinynet.compat.internals": "_apply_permutation apply_permutation"},
-    "torch.nn.modules.transformer": _TRANSFORMER,
-    "torch.optim.lr_scheduler": {
-        "tinynet.core.tensors.tensor": "Tensor",
-        "tinynet.optim.optimizer": "Optimizer",
-    },
-    "torch.utils.data.dataset": {
-        "tinynet.ops": "randperm",
-        "tinynet.random": "default_generator",
-    },
-}
-_NEIGHBOUR_OF = {path: lazy.homes(modules) for path, modules in _NEIGHBOURS.items()}
 
 OWN = {
     *vars(ModuleType("")),
@@ -364,6 +364,12 @@ def homes_of(path: str) -> list[ModuleType]:
     return [import_module(f"tinynet.{home}".rstrip(".")) for home in homes]
 
 
+def source_of(path: str, name: str) -> str | None:
+    """Return the full path of a name that a module of PyTorch imports, None if it does not."""
+    imports = (n for beginning, n in _IMPORTED.items() if path.startswith(beginning))
+    return _SOURCES[name] if any(name in names.split() for names in imports) else None
+
+
 def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
     """Return a module with the names of a path: its home, or ``empty``, filled from several.
 
@@ -388,8 +394,8 @@ def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
     return module
 
 
-def lazy_name(path: str, homes: list[ModuleType], name: str) -> Any:
-    """Return a name that loads lazily from one of the homes of a path, or from its neighbours.
+def lazy_name(homes: list[ModuleType], name: str) -> Any:
+    """Return a name that loads lazily from one of the homes.
 
     Raises:
         KeyError: none of them has it.
@@ -397,7 +403,7 @@ def lazy_name(path: str, homes: list[ModuleType], name: str) -> Any:
     for home in homes:
         if name in lazy.HOMES.get(home.__name__, ()):
             return lazy.load(home.__name__, name)
-    return lazy.value_at(_NEIGHBOUR_OF.get(path, {})[name])
+    raise KeyError(name)
 
 
 def spec_of(name: str) -> ModuleSpec | None:
@@ -431,7 +437,7 @@ def inner(alias: str, homes: list[ModuleType], name: str) -> Any:
         AttributeError: there is no such name.
     """
     try:
-        return lazy_name(path_of(alias), homes, name)
+        return lazy_name(homes, name)
     except KeyError:
         return find(alias, name)
 
@@ -449,7 +455,5 @@ def find(package: str, name: str) -> Any:
     for home in homes_of(path) if elsewhere else ():
         if home.__name__ != package and (value := lazy.find(home, name)) is not None:
             return value
-    if name in _NEIGHBOUR_OF.get(path, ()):
-        return lazy_name(path, [], name)
     module = sys.modules[package]
     raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=module)

@@ -13,6 +13,7 @@ from tinynet.ops.reduction.extrema import MinAndMax
 
 def _inside(cls: type) -> Iterator[type]:
     """Yield the classes of results that are derived from a class."""
+    derived: type
     for derived in cls.__subclasses__():
         if derived.__module__ == "tinynet.return_types":
             yield derived

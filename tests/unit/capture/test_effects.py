@@ -152,6 +152,97 @@ def test_a_module_with_a_function_of_its_own(compiled):
     assert getattr(run, "forward", run).calls() == (3, 2, 0)
 
 
+class Checkpoint(autograd.Function):
+    """A checkpoint written by hand, as diffusion models have: its pass uses its ctx up."""
+
+    @staticmethod
+    def forward(ctx, run, x, *params):
+        ctx.run, ctx.inputs, ctx.params, ctx.calls = run, [x], list(params), [0]
+        with tn.no_grad():
+            return run(x)
+
+    @staticmethod
+    def backward(ctx, g):
+        ctx.calls[0] += 1
+        assert ctx.calls == [1]
+        ctx.inputs = [x.detach().requires_grad_() for x in ctx.inputs]
+        with tn.enable_grad():
+            out = ctx.run(*ctx.inputs)
+        found = tn.autograd.grad(out, ctx.inputs + ctx.params, g)
+        del ctx.inputs, ctx.params
+        return None, *found
+
+
+def test_a_pass_that_uses_its_context_up():
+    net = nn.Linear(3, 3)
+
+    def function(x):
+        return Checkpoint.apply(net, x.tanh(), *net.parameters())
+
+    compiled = tn.compile(function, verify=0)
+    for i in range(6):
+        seen = []
+        for run in (function, compiled):
+            net.zero_grad()
+            run(tn.ones(2, 3) + i).sum().backward()
+            seen.append(net.weight.grad)
+        assert tn.equal(*seen), i
+    assert compiled.calls().replayed + compiled.calls().eager >= 2
+
+
+SLOPE = 0.5
+
+
+class Surrogate(autograd.Function):
+    """A step whose slope is a global number, and an attribute of a module, as in spiking nets."""
+
+    @staticmethod
+    def forward(ctx, x, owner):
+        ctx.owner = owner
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * SLOPE * ctx.owner.width, None
+
+
+def surrogates():
+    tn.manual_seed(0)
+    net = nn.Linear(3, 3)
+    net.width = 2.0
+    return net, lambda x: Surrogate.apply(net(x), net) * net(x)
+
+
+@pytest.mark.parametrize("change", ["width", "SLOPE"])
+def test_a_backward_pass_may_read_what_changes_between_steps(change):
+    global SLOPE
+    sides = [surrogates(), surrogates()]
+    compiled = tn.compile(sides[1][1], verify=0)
+    for i in range(9):
+        seen = []
+        for (net, _), run in zip(sides, (sides[0][1], compiled), strict=True):
+            net.zero_grad()
+            net.width, SLOPE = (3.0 if i > 5 else 2.0), 0.5
+            if change == "SLOPE":
+                net.width, SLOPE = 2.0, (0.1 if i > 5 else 0.5)
+            run(tn.ones(2, 3) + i).sum().backward()
+            seen.append(net.weight.grad)
+        assert tn.equal(*seen), i
+    assert compiled.calls().replayed >= 4
+
+
+def test_what_a_backward_pass_reads_must_not_change_before_it():
+    net, function = surrogates()
+    compiled = tn.compile(function, verify=0)
+    for _ in range(4):
+        out = compiled(tn.ones(2, 3))
+    net.width = 3.0
+    with pytest.raises(RuntimeError, match=r"width was 2.0 when .* compiled; .* has changed since"):
+        out.sum().backward()
+    net.width = 2.0
+    out.sum().backward()
+
+
 def test_gradients_are_set_by_hand():
     def build():
         net = perceptron()

@@ -442,3 +442,52 @@ def test_a_copy_has_its_own_programs():
     with pytest.warns(CompileWarning, match="item"):
         reading = copy.deepcopy(tn.compile(lambda x: x * x.item()))
         assert [reading(tn.ones(1)).item() for _ in range(5)] == [1] * 5
+
+
+# ---- what models use every day ------------------------------------------------------------------
+
+
+def summed(x, count):
+    return x if count == 0 else summed(x + count, count - 1)
+
+
+def held_by_name(x):
+    return x * vars(Options(2.0))["scale"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: sum([x * i for i in range(3)]),
+        lambda x: sum(x * i for i in range(3)),
+        lambda x: tn.stack(tuple(x * i for i in range(2))),
+        lambda x: sum({i: x * i for i in range(2)}.values()),
+        lambda x: sum(sum(x * i * j for i in range(2)) for j in range(3)),
+        lambda x: x * next(iter(range(5, 9))),
+        lambda x: summed(x, sorted((i for i in range(3)), key=lambda i: -i)[0]),
+        held_by_name,
+    ],
+)
+def test_ranges_and_attributes_by_name(function):
+    compiled = tn.compile(function, verify=0)
+    for i in range(6):
+        x = tn.full((2,), float(i))
+        assert tn.equal(compiled(x), function(x))
+    assert compiled.calls() == (4, 2, 0)
+
+
+def test_an_iterator_over_a_range_from_outside_goes_on():
+    box = types.SimpleNamespace(numbers=iter(range(100)))
+
+    def through_a_function(x):
+        def take(numbers):
+            return next(numbers)
+
+        return x * take(box.numbers)
+
+    for function in (through_a_function, lambda x: x * [i for i, _ in zip(box.numbers, "a")][0]):
+        box.numbers = iter(range(100))
+        compiled = tn.compile(function, verify=0)
+        with pytest.warns(CompileWarning, match="range_iterator from outside"):
+            found = [float(compiled(tn.ones(1))) for _ in range(6)]
+        assert found == sorted(set(found)) and compiled.calls().replayed == 0

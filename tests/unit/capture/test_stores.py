@@ -401,6 +401,29 @@ def test_a_spectral_norm_by_hand():
     assert run(forward, between=begin, calls=12, verify=1)[1] == ""
 
 
+def test_a_backward_pass_reads_the_data_of_a_later_call():
+    """As eager code does: the saved vector is the tensor, whose data the second call replaces."""
+    tn.manual_seed(0)
+    net = Net()
+    net.total = tn.ones(3)
+    twin = copy.deepcopy(net)
+
+    def forward(net, x):
+        net.total.data = tn.nn.functional.normalize(net.layer.weight.data @ net.total, dim=0)
+        return x @ (net.layer.weight * net.total.dot(net.layer.weight.mv(net.total)))
+
+    compiled = tn.compile(lambda x: forward(twin, x), verify=0)
+    for _ in range(6):
+        seen = []
+        x, y = tn.randn(2, 3), tn.randn(2, 3)
+        for n, f in ((net, lambda x: forward(net, x)), (twin, compiled)):
+            n.zero_grad()
+            (f(x).sum() + f(y).square().sum()).backward()
+            seen.append(n.layer.weight.grad.numpy())
+        assert_near(*seen, roundings=40)  # each call adds its gradients up first
+    assert compiled.calls().replayed >= 8
+
+
 def test_the_data_of_an_argument():
     def forward(x, y):
         x.data = x.data * 2 + y
@@ -484,7 +507,7 @@ def test_weights_that_tinynet_s_hooks_compute(change):
             weight = net[0].weight.detach(), net[0].weight.requires_grad
             seen.append([loss, weight, dict(net.state_dict()), [p.grad for p in net.parameters()]])
         same(*seen, f"call {i}")
-    assert compiled.forward.calls() == (9, 3, 0)
+    assert compiled.forward.calls() in [(9, 3, 0), (8, 4, 0)]  # the first weight shares memory
 
 
 def test_hooks_that_only_compute():

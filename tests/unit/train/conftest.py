@@ -6,6 +6,8 @@ import pytest
 from tinynet.train import run, show
 from tinynet.train.run import training as trainings
 
+from . import shipped
+
 DIGITS = """\
 [run]
 seed = 3
@@ -65,6 +67,18 @@ def whole_run(tmp_path_factory):
         return run(path, overrides, out=folder / "runs", quiet=True)
 
     return run_whole
+
+
+@pytest.fixture(scope="session")
+def short_run(tmp_path_factory):
+    """Trains a shipped config for a short time, once for all tests; they change nothing."""
+
+    @functools.cache
+    def train(name):
+        (path,) = (path for path in shipped.CONFIGS if path.stem == name)
+        return shipped.train_shortly(path, tmp_path_factory.mktemp(name))
+
+    return train
 
 
 @pytest.fixture

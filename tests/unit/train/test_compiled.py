@@ -17,8 +17,8 @@ from tinynet.data import DataLoader, TensorDataset
 from tinynet.train import NonFiniteError, Updater, fit, resume, run
 from tinynet.train.cli import main
 
+from .shipped import CONFIGS, SHORT, accuracy
 from .test_cli import ENVIRONMENT, PROGRAM
-from .test_configs import CONFIGS, SHORT, accuracy
 from .test_method import GAN_CONFIG
 from .test_resume import ALL, CASES, all_of, killed
 

@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import warnings
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,10 +102,17 @@ def folder_in(out):
 
 
 @pytest.fixture
-def whole(write, digits, tmp_path, dies, monkeypatch):
-    """A folder with an undisturbed run, a killed one, and a short one."""
+def whole(write, digits, tmp_path, tmp_path_factory, dies):
+    """A folder with an undisturbed run, a killed one, and a short one: copies, made once."""
     write(digits)
-    place = tmp_path / "whole"
+    original = tmp_path_factory.getbasetemp() / f"faults-{zlib.crc32(digits.encode())}"
+    if not original.exists():
+        train_all(tmp_path / "made", dies).rename(original)
+    return shutil.copytree(original, tmp_path / "whole")
+
+
+def train_all(place, dies):
+    """Train the runs of `whole` in a folder."""
     assert command("train", "digits.toml", "--out", place / "1", *EXTRA).code == 0
     folder_in(place / "1").rename(place / "full")
     short = [*EXTRA, "epochs=1"]

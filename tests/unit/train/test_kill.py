@@ -17,7 +17,7 @@ import pytest
 from tinynet.train import resume, run
 
 from .conftest import DIGITS
-from .test_configs import CONFIGS, SHORT
+from .shipped import CONFIGS, SHORT
 from .test_resume import ALL, same
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")

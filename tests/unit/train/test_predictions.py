@@ -1,6 +1,5 @@
 """Every shipped config, and every command that takes its run: an answer, or a refusal in words."""
 
-import functools
 import io
 import json
 import re
@@ -15,7 +14,7 @@ from tinynet.train import load_run, run
 from tinynet.train.cli import main
 
 from .conftest import Killed
-from .test_configs import CONFIGS, SHORT, accuracy
+from .shipped import CONFIGS
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (the extra 'images')")
 
@@ -27,17 +26,9 @@ NAMES = [path.stem for path in CONFIGS]
 
 
 @pytest.fixture(scope="session")
-def short_run(tmp_path_factory):
-    """The folder of a short run of a shipped config, made once."""
-
-    @functools.cache
-    def make(name):
-        (path,) = (path for path in CONFIGS if path.stem == name)
-        folder, short = tmp_path_factory.mktemp(name), SHORT.get(path.name, accuracy(0.5))
-        overrides = {"run.epochs": 1, **short.overrides, **short.files(folder)}
-        return run(path, overrides, out=folder / "runs", quiet=True).folder
-
-    return make
+def short_run(short_run):
+    """Returns the folder of a short run of a shipped config."""
+    return lambda name: short_run(name).folder
 
 
 @pytest.fixture

@@ -49,6 +49,26 @@ STATEMENTS = [
     "import tinynet.serialization; tinynet.serialization.load",
 ]
 
+IMPORTED = """
+import tinynet.as_torch
+import torch
+from torch.distributions.bernoulli import lazy_property, logits_to_probs, probs_to_logits
+from torch.distributions.normal import Tensor, broadcast_all
+from torch.distributions.transforms import F
+from torch.fft import Tensor
+from torch.functional import F, Tensor
+from torch.nn.modules.conv import Module
+from torch.nn.modules.module import Parameter, Tensor
+from torch.nn.modules.pooling import F, Module
+from torch.optim.sgd import Optimizer, Tensor
+from torch.optim.swa_utils import Module, Tensor
+from torch.special import Tensor
+from torch.utils.data.dataset import Tensor, default_generator, randperm
+
+assert Tensor is torch.Tensor and Module is torch.nn.Module and F is torch.nn.functional
+assert not hasattr(torch, "F") and not hasattr(torch.nn, "F")
+"""
+
 
 def run(program):
     command = [sys.executable, "-W", "error", "-c", program]
@@ -64,6 +84,11 @@ def test_each_path_is_found_and_no_file_is_loaded_twice():
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_a_statement_with_the_name_changed(statement):
     run(statement)
+
+
+def test_modules_have_what_pytorch_s_import_from_each_other():
+    """Editors complete names with whichever module has them."""
+    run(IMPORTED)
 
 
 def test_what_pytorch_lacks_too_is_not_found():

@@ -1,12 +1,12 @@
 """Names that programs import from PyTorch's private modules."""
 
+import importlib
 import os
 from types import ModuleType
 
 import pytest
 
 import tinynet as tn
-from tinynet.base import lazy
 from tinynet.compat import hub, paths
 
 
@@ -40,11 +40,13 @@ def test_they_are_there(path, name):
 
 
 def test_what_files_import_from_their_neighbours_is_there():
-    for path, names in paths._NEIGHBOUR_OF.items():
-        assert path in paths.PATHS
-        for name, home in names.items():
-            assert paths.lazy_name(path, [], name) is lazy.value_at(home)
-    assert paths.lazy_name("torch.optim.adam", [], "Optimizer") is tn.optim.Optimizer
+    for beginning, names in paths._IMPORTED.items():
+        assert any(path.startswith(beginning) for path in paths.PATHS)
+        for name in names.split():
+            module, _, last = paths.source_of(beginning, name).rpartition(".")
+            served = module in paths.PATHS
+            homes = paths.homes_of(module) if served else [importlib.import_module(module)]
+            assert any(hasattr(home, last) for home in homes), name
 
 
 def test_a_function_without_dynamo_runs():

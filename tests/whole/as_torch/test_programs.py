@@ -15,6 +15,7 @@ from tests.whole.programs.__main__ import (
     compare,
     listed,
     record,
+    repeated,
     run,
     step_by_step,
 )
@@ -96,6 +97,25 @@ def test_a_program_that_pytorch_does_not_repeat_has_no_other_bounds(monkeypatch,
     assert "PyTorch gives other numbers each time" in capsys.readouterr().out
 
 
+def test_a_program_that_pytorch_repeats_can_be_compared(monkeypatch, capsys):
+    """One that ends in an error runs once."""
+    ran = []
+
+    def run(program, engine, repositories, limit, settings):
+        ran.append(program.command)
+        assert engine == "torch" and settings["SAME_NUMBERS"] == "1"
+        status, loss = ("error", 0.0) if program.command == "errs" else ("steps", 1.0)
+        losses = {"a.py:1": [loss + len(ran) * (program.command == "draws")]}
+        return {"status": status, "error": "", "series": losses, "gradients": [], "outputs": []}
+
+    monkeypatch.setattr(command, "run", run)
+    same, draws, errs = (Program("a/b", "HEAD", n, 1, 8.0, ()) for n in ("same", "draws", "errs"))
+    assert repeated([same], None) == 0
+    assert repeated([same, draws, errs], None) == 1
+    assert "1 of 3 repeat their numbers on PyTorch" in capsys.readouterr().out
+    assert ran.count("draws") == 2 and ran.count("errs") == 1
+
+
 def test_captured_modules_give_the_same_numbers_to_the_bit(monkeypatch, capsys):
     draws = itertools.count(1)
 
@@ -162,7 +182,10 @@ def test_a_program_sees_its_own_modules_first(tmp_path):
     for line in ("init", "add .", "-c user.name=a -c user.email=a commit -m all"):
         subprocess.run(["git", *line.split()], cwd=repository, check=True, capture_output=True)
     setup = "import made, sync, launch\nrates = made.LEARNING_RATE, sync.LEARNING_RATE\n"
+    setup += "open('left', 'x').close()\n"  # and not the files of the run before
     code = training(f"{setup}net = nn.Linear(1, 1)", "net(torch.ones(1, 1)).sum()")
     program = Program("a/b", "HEAD", "step.py", 2, 8.0, (), code)
-    found = run(program, "tinynet", Repositories(tmp_path, work), 60)
-    assert found["status"] == "steps", found["error"]
+    repositories = Repositories(tmp_path, work)
+    for _ in range(2):
+        found = run(program, "tinynet", repositories, 60)
+        assert found["status"] == "steps", found["error"]

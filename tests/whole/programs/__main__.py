@@ -6,6 +6,7 @@ python -m tests.whole.programs --repositories FOLDER --results FILE continue a r
 python -m tests.whole.programs --repositories FOLDER --record      run on PyTorch; note its answers
 python -m tests.whole.programs --repositories FOLDER --sync        run on both, step by step
 python -m tests.whole.programs --repositories FOLDER --sync --double the same, in float64 only
+python -m tests.whole.programs --repositories FOLDER --itself      PyTorch in place of tinynet
 python -m tests.whole.programs --repositories FOLDER --captured    modules captured and not
 """
 
@@ -14,6 +15,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -81,14 +83,14 @@ class Repositories:
         self.folder, self.work = folder, work
 
     def checked_out(self, name: str, commit: str) -> Path:
-        """A folder with the files of a commit."""
+        """A folder with the files of a commit, and without those that the last run left."""
         target = self.work / name.replace("/", "+")
-        if not target.exists():
-            git, archive = self._git(name), self.work / "all.tar"
-            output(git, "archive", "-o", str(archive), commit, ".", *lacking(git, commit))
-            with tarfile.open(archive) as files:
-                files.extractall(target, filter=inside)
-            archive.unlink()
+        shutil.rmtree(target, ignore_errors=True)
+        git, archive = self._git(name), self.work / "all.tar"
+        output(git, "archive", "-o", str(archive), commit, ".", *lacking(git, commit))
+        with tarfile.open(archive) as files:
+            files.extractall(target, filter=inside)
+        archive.unlink()
         return target
 
     def _git(self, name: str) -> Path:
@@ -96,8 +98,9 @@ class Repositories:
             bare = self.folder / name.replace("/", "+") / "repo"
             return bare / ".git" if (bare / ".git").exists() else bare
         clone = self.work / (name.replace("/", "+") + ".git")
-        command = ["git", "clone", "--bare", f"https://github.com/{name}", str(clone)]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        if not clone.exists():
+            command = ["git", "clone", "--bare", f"https://github.com/{name}", str(clone)]
+            subprocess.run(command, check=True, capture_output=True, text=True)
         return clone
 
 
@@ -277,6 +280,25 @@ def on_both(program: Program, repositories: Repositories, limit: float, double: 
     return f"ok (as near as nudged weights on PyTorch; {said})" if again == "ok" else said
 
 
+def repeated(chosen: list[Program], repositories: Repositories) -> int:
+    """Run programs twice on PyTorch with the same random numbers; return 1 if any differs.
+
+    The second run stands in place of tinynet's, with another seed of the engine's own generator:
+    what differs is a fault of the comparison.
+    """
+    good = 0
+    for program in chosen:
+        settings, limit = {"SAME_NUMBERS": "1"}, program.seconds * 8
+        first = second = run(program, "torch", repositories, limit, settings)
+        if first["status"] not in UNCOMPARED:
+            second = run(program, "torch", repositories, limit, {**settings, "OTHER_SEED": "1"})
+        said = step_verdict(second, first, REPEATED)
+        good += said.startswith("ok")
+        print(f"{program.name}: {said}", flush=True)
+    print(f"{good} of {len(chosen)} repeat their numbers on PyTorch")
+    return int(good < len(chosen))
+
+
 def captured(chosen: list[Program], repositories: Repositories, limit: float) -> int:
     """Run programs on tinynet as they are and with compiled modules; return 1 if any differs.
 
@@ -313,6 +335,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--repositories", type=Path, help="a folder of git repositories")
     parser.add_argument("--record", action="store_true", help="run on PyTorch, note the answers")
     parser.add_argument("--sync", action="store_true", help="the same random numbers on both")
+    parser.add_argument("--itself", action="store_true", help="the same, on PyTorch twice")
     parser.add_argument("--captured", action="store_true", help="modules compiled, and not")
     parser.add_argument("--double", action="store_true", help="with --sync: float64 only")
     parser.add_argument("--new", action="store_true", help="with --record: only what is not noted")
@@ -332,6 +355,8 @@ def main(arguments: list[str]) -> int:
         if options.record:
             chosen = [p for p in chosen if not options.new or p.name not in answers]
             return record(chosen, answers, repositories)
+        if options.itself:
+            return repeated(chosen, repositories)
         if options.captured:
             return captured(chosen, repositories, options.limit)
         if options.sync:

@@ -173,12 +173,30 @@ def keep_old_names() -> None:
         display.set_matplotlib_formats = lambda *formats, **options: None
 
 
-def seed_environments() -> None:
-    """Seed what gymnasium would seed with the machine's entropy."""
+def seed_generators(numpy) -> None:
+    """Seed what numpy and gymnasium would seed with the machine's entropy."""
+    owners = {numpy.random: "default_rng"}
     with contextlib.suppress(ImportError):
-        seeding, numbers = importlib.import_module("gymnasium.utils.seeding"), itertools.count()
-        create = seeding.np_random
-        seeding.np_random = lambda seed=None: create(next(numbers) if seed is None else seed)
+        owners[importlib.import_module("gymnasium.utils.seeding")] = "np_random"
+    for owner, name in owners.items():
+        setattr(owner, name, _seeded(getattr(owner, name)))
+
+
+def _seeded(create):
+    """Return a function that numbers the generators it creates without a seed."""
+    numbers = itertools.count()
+    return lambda seed=None: create(next(numbers) if seed is None else seed)
+
+
+def seed_otherwise(torch, seed: int) -> None:
+    """Seed the engine's own generator, and shift the seeds that a program sets by as much.
+
+    No number of it may count: the engines' generators differ.
+    """
+    set_seed = torch.manual_seed
+    set_seed(seed)
+    if seed:
+        torch.manual_seed = lambda number: set_seed(int(number) + seed)
 
 
 def main(engine: str, result: str, steps: str, seconds: str, name: str, *arguments: str) -> None:
@@ -196,17 +214,17 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     stay_here()
     keep_old_names()
     torch.set_num_threads(1)
-    torch.manual_seed(0)
+    seed_otherwise(torch, int(os.environ.get("OTHER_SEED", "0")))
     numpy.random.seed(0)
     random.seed(0)
     run = Run(result, int(steps))
     run.watch(torch)
     if os.environ.get("SAME_NUMBERS"):
         run.synchronize(torch)
-        seed_environments()
+        seed_generators(numpy)
     if "CAPTURED" in os.environ:
         run.note(torch, 400, compiling=os.environ["CAPTURED"] == "1")
-        seed_environments()
+        seed_generators(numpy)
     if os.environ.get("IN_DOUBLE"):
         compute_in_double(torch)
     signal.signal(signal.SIGPROF, lambda *_: run.end("time"))

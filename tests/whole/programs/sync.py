@@ -54,7 +54,7 @@ class Draws:
     def fill(self, tensor: Any, values: Any) -> Any:
         """Write values into a tensor, as an in-place random function does."""
         values = np.array(values).reshape(tuple(tensor.shape))
-        if self.nudge and values.dtype.kind == "f":
+        if self.nudge and values.dtype.kind in "fc":
             values *= 1 + self.nudge * self.signs.choice([-1.0, 1.0], values.shape)
         with self.torch.no_grad():
             made = self.torch.from_numpy(values)
@@ -63,7 +63,9 @@ class Draws:
     def install(self) -> None:
         """Replace the engine's functions and methods."""
         torch, tensor = self.torch, self.torch.Tensor
-        for name in ("uniform_", "normal_", "exponential_", "bernoulli_", "cauchy_"):
+        for name in """
+            uniform_ normal_ exponential_ bernoulli_ cauchy_ log_normal_ geometric_ random_
+        """.split():
             setattr(tensor, name, getattr(self, name)())
         for name in ("rand", "randn"):
             setattr(torch, name, self.made(name))
@@ -75,6 +77,11 @@ class Draws:
         torch.nn.init.orthogonal_ = self.orthogonal_
         torch.nn.functional.gumbel_softmax = self.gumbel_softmax
         torch.nn.functional.dropout = self.dropout
+        torch.dropout = self.dropout
+        torch.nn.functional.alpha_dropout = self.alpha_dropout
+        torch.nn.AlphaDropout.forward = lambda layer, x: self.alpha_dropout(
+            x, layer.p, layer.training
+        )
         torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
         for name in ("dropout1d", "dropout2d", "dropout3d"):
             setattr(torch.nn.functional, name, self.channel_dropout)
@@ -122,12 +129,32 @@ class Draws:
 
         def numbers(made: Any, sample_shape: Any, name: str, *levels: Any) -> Any:
             shape = tuple(made._extended_shape(sample_shape))
-            draw = getattr(self.numpy, name)
-            values = draw(*(a.detach().double().numpy() for a in levels), shape)
+            values = self.counts(name, shape, *levels)
             return torch.from_numpy(np.asarray(values)).to(levels[0].dtype)
 
+        def drawn_dirichlet(made: Any, sample_shape: Any = ()) -> Any:
+            shares = numbers(made, sample_shape, "standard_gamma", made.concentration)
+            return shares / shares.sum(-1, keepdim=True)
+
+        def drawn_laplace(made: Any, sample_shape: Any = ()) -> Any:
+            signed = torch.rand(made._extended_shape(sample_shape), dtype=made.loc.dtype) * 2 - 1
+            return made.loc - made.scale * signed.sign() * (-signed.abs()).log1p()
+
         torch.distributions.Beta.sample = drawn_beta
-        torch.distributions.Gamma.sample = lambda *args: drawn_gamma(*args).detach()
+        torch.distributions.Laplace.rsample = drawn_laplace
+        torch.distributions.Geometric.sample = lambda made, sample_shape=(): (
+            numbers(made, sample_shape, "geometric", made.probs) - 1
+        )
+        torch.distributions.Binomial.sample = lambda made, sample_shape=(): numbers(
+            made, sample_shape, "binomial", made.total_count, made.probs
+        )
+        torch.distributions.Dirichlet.sample = drawn_dirichlet
+        torch.distributions.Gamma.sample = lambda made, sample_shape=(): drawn_gamma(
+            made, sample_shape
+        ).detach()
+        self._without_gradient(torch.distributions.Gamma, drawn_gamma, "concentration")
+        self._without_gradient(torch.distributions.Beta, drawn_beta, "concentration1")
+        self._without_gradient(torch.distributions.Dirichlet, drawn_dirichlet, "concentration")
         torch.distributions.Poisson.sample = lambda made, sample_shape=(): numbers(
             made, sample_shape, "poisson", made.rate
         )
@@ -148,6 +175,23 @@ class Draws:
                 for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
                     if callable(getattr(module, drawing)):  # not the module `normal`
                         setattr(module, drawing, getattr(torch, drawing))
+
+    def _without_gradient(self, distribution: Any, drawn: Any, parameter: str) -> None:
+        """Replace `rsample` where it needs no gradient, which is each engine's own."""
+        engines = distribution.rsample
+
+        def rsample(made: Any, sample_shape: Any = ()) -> Any:
+            needs = getattr(made, parameter).requires_grad and self.torch.is_grad_enabled()
+            return (engines if needs else drawn)(made, sample_shape)
+
+        distribution.rsample = rsample
+
+    def counts(self, name: str, shape: Any, *levels: Any) -> Any:
+        """Draw from one of numpy's distributions with tensors for its parameters."""
+        values = [a.detach().double().numpy() for a in levels]
+        if name == "binomial":
+            values[0] = values[0].astype(np.int64)
+        return getattr(self.numpy, name)(*values, shape)
 
     def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
         return self.torch.empty(shape, dtype=dtype).normal_()
@@ -234,6 +278,12 @@ class Draws:
         def randint_like(t: Any, *bounds: Any, **options: Any) -> Any:
             return randint(*bounds, size=t.shape, **{"dtype": t.dtype, **options})
 
+        def drawn(name: str) -> Any:
+            return lambda *levels, generator=None: torch.from_numpy(
+                np.asarray(self.counts(name, tuple(levels[-1].shape), *levels))
+            ).to(levels[-1].dtype)
+
+        torch.binomial, torch.poisson = drawn("binomial"), drawn("poisson")
         torch.randint, torch.multinomial = randint, multinomial
         torch.randint_like = randint_like
         torch.Tensor.multinomial = multinomial
@@ -241,13 +291,13 @@ class Draws:
     def uniform_(self) -> Any:
         def filled(t: Any, a: float = 0.0, b: float = 1.0, **options: Any) -> Any:
             low, high = options.get("from_", a), options.get("to", b)
-            return self.fill(t, self.numpy.uniform(float(low), float(high), tuple(t.shape)))
+            return self.fill(t, float(low) + (float(high) - float(low)) * self.uniform_of(t))
 
         return filled
 
     def normal_(self) -> Any:
         return lambda t, mean=0.0, std=1.0, **_: self.fill(
-            t, self.numpy.standard_normal(tuple(t.shape)) * float(std) + float(mean)
+            t, self.normal_of(t) * float(std) + float(mean)
         )
 
     def trunc_normal_(
@@ -277,6 +327,27 @@ class Draws:
             t, self.numpy.standard_cauchy(tuple(t.shape)) * float(sigma) + float(median)
         )
 
+    def log_normal_(self) -> Any:
+        return lambda t, mean=1.0, std=2.0, **_: self.fill(
+            t, self.numpy.lognormal(float(mean), float(std), tuple(t.shape))
+        )
+
+    def geometric_(self) -> Any:
+        return lambda t, p, **_: self.fill(t, self.numpy.geometric(float(p), tuple(t.shape)))
+
+    def random_(self) -> Any:
+        """Fill with integers below a bound, or between two; loaders draw a seed without one."""
+        engines = self.torch.Tensor.random_
+
+        def filled(t: Any, *bounds: int, **options: Any) -> Any:
+            bounds = (*bounds, *(options[k] for k in ("from_", "to") if k in options))
+            if not bounds and not t.dim():
+                return engines(t, **options)
+            bounds = bounds or (2 ** min(24, 8 * t.element_size() - 1),)
+            return self.fill(t, self.numpy.integers(*bounds, size=tuple(t.shape)))
+
+        return filled
+
     def bernoulli_(self) -> Any:
         def filled(t: Any, p: Any = 0.5, **_: Any) -> Any:
             level = p.detach().double().numpy() if isinstance(p, self.torch.Tensor) else p
@@ -286,31 +357,36 @@ class Draws:
 
     def made(self, name: str) -> Any:
         """Return `rand` or `randn`."""
-        draw = {"rand": self.numpy_random, "randn": self.numpy_normal}[name]
+        draw = {"rand": self.uniform_of, "randn": self.normal_of}[name]
 
         def function(*size: Any, requires_grad: bool = False, **options: Any) -> Any:
             options.pop("generator", None)
             out = options.pop("out", None)
             size = options.pop("size", size)
             t = self.torch.empty(*size, **options) if out is None else out
-            return self.fill(t, draw(tuple(t.shape))).requires_grad_(requires_grad)
+            return self.fill(t, draw(t)).requires_grad_(requires_grad)
 
         return function
 
     def made_like(self, name: str) -> Any:
-        draw = {"rand": self.numpy_random, "randn": self.numpy_normal}[name]
+        draw = {"rand": self.uniform_of, "randn": self.normal_of}[name]
 
         def function(x: Any, requires_grad: bool = False, **options: Any) -> Any:
             t = self.torch.empty_like(x.detach(), **options)
-            return self.fill(t, draw(tuple(t.shape))).requires_grad_(requires_grad)
+            return self.fill(t, draw(t)).requires_grad_(requires_grad)
 
         return function
 
-    def numpy_random(self, shape: Any) -> Any:
-        return self.numpy.random(shape)
+    def uniform_of(self, t: Any) -> Any:
+        """Draw numbers for a tensor; of a complex one, both parts of each."""
+        values = self.numpy.random(tuple(t.shape))
+        return values + 1j * self.numpy.random(values.shape) if t.is_complex() else values
 
-    def numpy_normal(self, shape: Any) -> Any:
-        return self.numpy.standard_normal(shape)
+    def normal_of(self, t: Any) -> Any:
+        values = self.numpy.standard_normal(tuple(t.shape))
+        if not t.is_complex():
+            return values
+        return (values + 1j * self.numpy.standard_normal(values.shape)) / 2**0.5
 
     def gumbel_softmax(
         self, logits: Any, tau: float = 1, hard: bool = False, **options: Any
@@ -328,6 +404,15 @@ class Draws:
         kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
         factors = kept / (1.0 - p) if p < 1.0 else kept
         return x.mul_(factors) if inplace else x * factors
+
+    def alpha_dropout(self, x: Any, p: float = 0.5, training: bool = False, *_: Any) -> Any:
+        """Replace elements by SELU's limit, and keep the mean and the variance."""
+        if not training or p == 0.0:
+            return x
+        limit = -1.7580993408473766
+        kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
+        scale = ((1.0 - p) * (1.0 + p * limit**2)) ** -0.5
+        return scale * (x * kept + limit * (1.0 - kept)) - scale * limit * p
 
     def channel_dropout(self, x: Any, p: float = 0.5, training: bool = True, *_: Any) -> Any:
         """Drop whole channels of `(N, C, ...)`."""

@@ -23,17 +23,17 @@ from typing import Any
 from tinynet.base.lazy.table import MODULES
 
 
-def homes(modules: Mapping[str, str]) -> dict[str, str]:
+def _homes(modules: Mapping[str, str]) -> dict[str, str]:
     """Return the module of each name, followed by ``:attribute`` unless it is the module itself."""
-    found = {}
+    homes = {}
     for module, names in modules.items():
         for name, has_other, other in (entry.partition("=") for entry in names.split()):
             attribute = other if has_other else name
-            found[name] = f"{module}:{attribute}" if attribute else module
-    return found
+            homes[name] = f"{module}:{attribute}" if attribute else module
+    return homes
 
 
-HOMES = {package: homes(modules) for package, modules in MODULES.items()}
+HOMES = {package: _homes(modules) for package, modules in MODULES.items()}
 """The homes of the names of each lazy package."""
 _ALIASES = "tinynet.compat.paths"  # what PyTorch has elsewhere; loaded when it is asked for
 
@@ -85,22 +85,17 @@ def load(package: str, name: str) -> Any:
         if importing or name.startswith("__"):  # `from package import module` asks here first
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return import_module(_ALIASES).find(package, name)
-    value = value_at(HOMES[package][name])
+    home, _, attribute = HOMES[package][name].partition(":")
+    loaded = import_module(home)
+    value = getattr(loaded, attribute) if attribute else loaded
     setattr(sys.modules[package], name, value)
     return value
 
 
-def value_at(home: str) -> Any:
-    """Return a module, or the attribute of one, from a value of ``homes``."""
-    module, _, attribute = home.partition(":")
-    loaded = import_module(module)
-    return getattr(loaded, attribute) if attribute else loaded
-
-
 def names(package: str) -> list[str]:
     """Return all names of a package, loaded or not."""
-    own = HOMES.get(package, {})  # empty until ``python -m tinynet.base.lazy`` has run
-    return sorted({*own, *vars(sys.modules[package])} - {"TYPE_CHECKING"})
+    homes = HOMES.get(package, {})  # empty until ``python -m tinynet.base.lazy`` has run
+    return sorted({*homes, *vars(sys.modules[package])} - {"TYPE_CHECKING"})
 
 
 def find(module: ModuleType, name: str) -> Any:
@@ -112,6 +107,6 @@ def find(module: ModuleType, name: str) -> Any:
 
 def members(module: ModuleType) -> dict[str, Any]:
     """Return what ``vars(module)`` would contain if all names were loaded."""
-    own = HOMES.get(module.__name__, {})
-    eager = {name: value for name, value in vars(module).items() if name not in own}
-    return eager | {name: getattr(module, name) for name in own}
+    homes = HOMES.get(module.__name__, {})
+    eager = {name: value for name, value in vars(module).items() if name not in homes}
+    return eager | {name: getattr(module, name) for name in homes}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,9 @@ from tinynet.capture.guard.holdings import (
     value_of,
 )
 from tinynet.capture.guard.keys import form
-from tinynet.capture.guard.reads import Reads
-from tinynet.capture.program import Program
+from tinynet.capture.guard.reach import Names
+from tinynet.capture.guard.reads import STEADY, Reads
+from tinynet.capture.program import Program, root
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.record.stores import Data
 from tinynet.capture.source import Source
@@ -94,10 +96,7 @@ class Condition(NamedTuple):
 
 def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> list[Condition]:
     """Return the conditions that were true at the capture."""
-    found = [
-        Condition(f"A{i}._array is {source.keep(array)}", f"argument {i}")
-        for i, array in captured.fixed.items()
-    ]
+    found = _of_arguments(source, captured)
     for t in tensors:
         found += _of_tensor(source, t)
     for t, present, read in captured.gradients_read:
@@ -109,6 +108,40 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         place, equals = source.text(holder), "is" if isinstance(answer, Tensor) else "=="
         text = f"{source.keep(fact)}({place}) {equals} {source.keep(answer)}"
         found.append(Condition(text, f"the {fact.__name__.replace('_', ' ')} of {place}"))
+    found += _of_stores(source, captured) + _apart(source, captured.program)
+    watcher = captured.watcher
+    source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
+    source.namespace.update(namespace_of=namespace_of, value_of=value_of, bases_of=bases_of)
+    source.namespace.update(attributes=attributes, root=root)
+    source.namespace.update(of_class=of_class, ABSENT=ABSENT)
+    source.namespace["cache_token"] = abc.get_cache_token
+    used = {id(t) for t in tensors}
+    for t in watcher.reads.tensors.values():
+        if id(t) not in used:
+            found += _of_tensor(source, t)
+    found += _calls(source, captured.program) + _others_than(source, captured)
+    owners = {id(attributes(module)): type(module).__name__ for module in watcher.modules}
+    return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+
+
+def _of_arguments(source: Source, captured: Captured) -> list[Condition]:
+    """Return the conditions on what arguments have in common with what the function reads."""
+    found = []
+    for i, array in captured.fixed.items():
+        found.append(Condition(f"A{i}._array is {source.keep(array)}", f"argument {i}"))
+    for i, t in captured.held:
+        if i not in captured.fixed:
+            text = f"A{i} is {source.constant(t)}"
+            found.append(Condition(text, f"argument {i} is a tensor that the function reads"))
+    for i, t in captured.relatives:
+        text = f"root(A{i}._array) is root({source.constant(t)}._array)"
+        found.append(Condition(text, f"argument {i} shares memory with a tensor from outside"))
+    return found
+
+
+def _of_stores(source: Source, captured: Captured) -> list[Condition]:
+    """Return the conditions on the attributes that the function sets."""
+    found = []
     for store in (*captured.stores, *captured.idle):
         if is_a(store, Data):
             continue  # the form of an argument is a part of the key
@@ -119,20 +152,21 @@ def conditions(source: Source, captured: Captured, tensors: list[Tensor]) -> lis
         if store in captured.idle:
             text = f"alike({place}, {source.keep(store.before)})"
         found.append(Condition(text, f"{type(store.module).__name__}.{store.name}"))
-    found += _apart(source, captured.program)
-    watcher = captured.watcher
-    source.namespace.update(alike=alike, unchanged=unchanged, is_empty=is_empty)
-    source.namespace.update(namespace_of=namespace_of, value_of=value_of, bases_of=bases_of)
-    source.namespace["attributes"] = attributes
-    source.namespace.update(of_class=of_class, ABSENT=ABSENT)
-    source.namespace["cache_token"] = abc.get_cache_token
-    used = {id(t) for t in tensors}
-    for t in watcher.reads.tensors.values():
-        if id(t) not in used:
-            found += _of_tensor(source, t)
-    found += _calls(source, captured.program) + _others_than(source, captured)
-    owners = {id(attributes(module)): type(module).__name__ for module in watcher.modules}
-    return found + _names(source, watcher.reads, owners) + _others(source, watcher.reads)
+    return found
+
+
+def later_conditions(source: Source, captured: Captured) -> list[Condition]:
+    """Return the conditions on what the user's code reads in the backward pass.
+
+    They are checked before a replay, and again before its backward pass.
+    """
+    reads = captured.later
+    if reads is None:
+        return []
+    found: list[Condition] = []
+    for names in reads.names.values():
+        found += [c for c in _values(source, names, names.title) if not is_a(c.was, STEADY)]
+    return found
 
 
 def _of_tensor(source: Source, t: Tensor) -> list[Condition]:
@@ -190,13 +224,11 @@ def _apart(source: Source, program: Program) -> list[Condition]:
 
 def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Condition]:
     """Return the conditions on attributes of objects, classes and modules."""
-    found = []
+    found: list[Condition] = []
     for names in reads.names.values():
         held = source.constant(names.held)
         owner = owners.get(id(names.held), names.title)
-        for key, value in names.values.items():
-            text = _condition(source, f"{held}[{key!r}]", value)
-            found.append(Condition(text, f"{owner}.{key}", value))
+        found += _values(source, names, owner)
         if names.owner is not None:
             text = f"{source.constant(names.owner)}.__dict__ is {held}"
             if is_a(names.owner, Module):
@@ -217,6 +249,14 @@ def _names(source: Source, reads: Reads, owners: dict[int, str]) -> list[Conditi
             text = f"{missing}.isdisjoint({held})"
             found.append(Condition(text, f"{owner} had no {', '.join(sorted(names.missing))}"))
     return found
+
+
+def _values(source: Source, names: Names, owner: str) -> Iterator[Condition]:
+    """Yield the conditions on the values of names."""
+    held = source.constant(names.held)
+    for key, value in names.values.items():
+        text = _condition(source, f"{held}[{key!r}]", value)
+        yield Condition(text, f"{owner}.{key}", value)
 
 
 def _others(source: Source, reads: Reads) -> list[Condition]:

@@ -50,7 +50,7 @@ from tinynet.random import Generator
 _CHANGING = (*CONTAINERS, *BUFFERS)
 MAKES = ("__init__", "__new__", "__post_init__")  # they get a new object first
 # Code refers to them by name, and no one sets these names anew.
-_STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
+STEADY = (types.ModuleType, type, types.FunctionType, types.BuiltinFunctionType, np.ufunc)
 # Code with one of these names may read any attribute of an object, or any global variable.
 _ANY = frozenset("__dict__ __getattribute__ attrgetter dir getmembers methodcaller vars".split())
 _SIGNS = {
@@ -124,11 +124,17 @@ class Reads(Reach):
                 names.owner = None
         self._visited, self._parents, self._codes = {}, {}, set()
 
-    def forget(self, owner: Any, name: str) -> None:
-        """Forget an attribute of an object, which a program sets itself."""
+    def forget(self, owner: Any, name: str, tensor: bool) -> None:
+        """Forget an attribute of an object, which a program sets itself.
+
+        Args:
+            owner, name: the object and the name.
+            tensor: forget what it is, too, unless the code gets that otherwise.
+        """
         names = self.names.get(id(owner))
         value = ABSENT if names is None else names.values.pop(name, ABSENT)
-        self.tensors.pop(id(value), None)
+        if tensor and not any(other is value for other in self.values()):
+            self.tensors.pop(id(value), None)
 
     def _has_own_dict(self, owner: Any) -> bool:
         """Return whether the namespace of an object could be replaced, and the object be kept."""
@@ -178,10 +184,11 @@ class Reads(Reach):
                 yield f"{named(thing)} from outside", "object"
 
     def unsteady(self) -> Iterator[str]:
-        """Yield what may have another value when a backward pass runs, in words."""
-        for names in self.names.values():
-            yield from (repr(n) for n, value in names.values.items() if not is_a(value, _STEADY))
-        if not all(is_a(value, _STEADY) for _, value in self.cells.values()):
+        """Yield what may have another value when a backward pass runs, in words.
+
+        Names are compared again then; what lists and closures hold is changed more often.
+        """
+        if not all(is_a(value, STEADY) for _, value in self.cells.values()):
             yield "an outer variable"
         for container, _ in self.containers.values():
             yield named(container)

@@ -27,7 +27,7 @@ from tinynet.capture.guard import builtin_calls, scheduling
 from tinynet.capture.guard.builtin_calls import effect, plain
 from tinynet.capture.guard.facts import ASKED, MEMORY
 from tinynet.capture.guard.handlers import INTERNAL, in_library
-from tinynet.capture.guard.holdings import is_a, value_of
+from tinynet.capture.guard.holdings import is_a, named, value_of
 from tinynet.capture.guard.keys import modes
 from tinynet.capture.guard.reads import MAKES, Reads
 from tinynet.capture.program import CaptureError
@@ -170,6 +170,9 @@ _WRITING = tuple(
 )
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
+_CHANGES = (
+    "append appendleft extend insert pop popleft popitem remove discard clear add update setdefault"
+).split()
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
@@ -205,6 +208,7 @@ class Watcher:
         self.reads.of_arguments(arguments)
         self.modules: list[Any] = []
         self.stores: list[Store] = []
+        self._runs = False
         self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
         self._lookups = builtin_calls.heard_by(self._reached)
@@ -225,10 +229,11 @@ class Watcher:
         if problem is not None:
             self._recorder.refuse(problem)
             return call()
-        self._recorder.watch = events.switch
+        self._recorder.watch, self._runs = events.switch, True
         try:
             return events.during(call)
         finally:
+            self._runs = False
             self._recorder.watch = lambda on: None
             if not events.heard:
                 self._refuse("a trace or profile function calls it", "call it from other code")
@@ -243,7 +248,7 @@ class Watcher:
             self._recorder.refuse(problem)
         self.reads.finish()
         for store in self.stores:
-            self.reads.forget(store.module, store.name)
+            self.reads.forget(store.module, store.name, tensor=not store.is_idle())
         self.reads.of_called(performed)
         for what, kind in self.reads.changed(performed):
             remedy = f"return the value, and change the {kind} outside"
@@ -401,7 +406,7 @@ class Watcher:
 
     def _sets(self, owner: Any, name: str, site: Any) -> None:
         """Note that the code sets an attribute."""
-        if can_be_set(owner, name):
+        if can_be_set(owner, name) and not self.reads.later:
             self._stores(owner, name, site)
         elif name == "data":
             self._sets_data = site
@@ -431,6 +436,9 @@ class Watcher:
             what = "sets an attribute"
         if is_a(owner, str) and arg.__name__ in ("format", "format_map"):
             self.reads.mention(re.findall(r"\w+", owner))
+        outside = self.reads.later and id(owner) in self.reads.containers
+        if outside and arg.__name__ in _CHANGES:
+            what = f"changes {named(owner)} from outside"
         user = None if what is None else _user_of(frame)
         if user is not None:
             remedy = "do that outside of the function"
@@ -459,10 +467,13 @@ class Watcher:
             self.reads.of_lookup(thing, name)
 
     def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:
+        """Note a problem; end a backward pass that nobody asked for before it has the effect."""
         if self._recorder is not None:
-            problem = CaptureError(reason, remedy, site)
+            problem = CaptureError(reason, remedy, site, passing=not self.reads.later)
             problem.disturbed = disturbed
             self._recorder.refuse(problem)
+            if self.reads.later and self._runs:
+                raise problem
 
 
 def _bound_to(function: Any) -> Iterator[Any]:

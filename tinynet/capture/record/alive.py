@@ -6,7 +6,6 @@ The identity of an array is its address, which another one may have later.
 from __future__ import annotations
 
 import functools
-import itertools
 import weakref
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
@@ -52,16 +51,25 @@ class WhileAlive(Generic[T]):
 
 
 class Memories:
-    """Numbers for the memory of arrays: those that share memory have the same one."""
+    """Numbers for the memory of arrays: those that share memory have the same one.
+
+    Attributes:
+        last: the number of the newest memory.
+    """
 
     def __init__(self) -> None:
         self._numbers: WhileAlive[int] = WhileAlive()
-        self._next = itertools.count(1).__next__
+        self.last = 0
+
+    def knows(self, array: Any) -> bool:
+        """Return whether the memory of an array has a number."""
+        return root(array) in self._numbers
 
     def number_of(self, held: Any) -> int:
         """Return the number of the memory of an array, or of another object."""
         owner = root(held)
         found = self._numbers.get(owner)
         if found is None:
-            found = self._numbers[owner] = self._next()
+            self.last += 1
+            found = self._numbers[owner] = self.last
         return found

@@ -10,6 +10,7 @@ from typing import Any
 
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.guard.holdings import is_a
+from tinynet.capture.guard.reads import Reads
 from tinynet.capture.guard.watcher import Watcher
 from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
 from tinynet.capture.record.outputs import Output, Results
@@ -79,6 +80,8 @@ class Captured:
         program: the calls of the function.
         outputs: the tensors that it makes and returns.
         groups: the backward passes from the outputs.
+        held: the arguments, by number, that code of the function may get otherwise, too.
+        relatives: the arguments, by number, that share memory with a tensor from outside.
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
         draws: it draws random numbers of the default generator.
@@ -86,23 +89,29 @@ class Captured:
             replaces.
         idle: those that it sets to the value that they had; what a guard needs.
         carried: those that it reads before, with the number of the argument that has the value.
+        later: what the user's code reads in the backward pass, if any of it runs there.
         facts: the answers that the function got about tensors; what a guard needs.
         gradients_read: the tensors from outside whose ``.grad`` was read; what a guard needs.
     """
 
-    def __init__(self, recorder: Recorder, watcher: Watcher):
+    def __init__(self, recorder: Recorder, watcher: Watcher, places: dict[tuple[int, str], int]):
         self.program, self.watcher = recorder.program, watcher
         self.draws = recorder.handlers.has_drawn()
         self.outputs: list[Output] = []
         self.groups: list[Group] = []
-        arguments, read = [t for _, t in recorder.arguments()], watcher.reads.values()
+        arguments, read = [t for _, t in recorder.arguments()], [*watcher.reads.values()]
         self.shared = recorder.outside.shared(arguments, {id(value) for value in read})
         self.fixed: dict[int, Any] = {}
+        self.relatives = recorder.outside.relatives(arguments, watcher.reads.tensors)
         self.stores: list[Any] = [store for store in watcher.stores if not store.is_idle()]
         new = [i for i, t in enumerate(arguments) if recorder.outside.has_new_data(t)]
         self.stores += [Data(None, place) for place in new]
         self.idle = [store for store in watcher.stores if store.is_idle()]
-        self.carried = [(store, i) for store in self.stores for i in _places(store, arguments)]
+        whose = [(store, store.where()) for store in self.stores]
+        self.carried = [(store, places[where]) for store, where in whose if where in places]
+        held = {id(value) for value in read} | {id(store.before) for store in self.idle}
+        self.held = [(i, t) for i, t in enumerate(arguments) if id(t) in held]
+        self.later: Reads | None = None
         self.facts = [*recorder.facts]
         self.gradients_read = [*recorder.outside.gradients_read.values()]
 
@@ -157,7 +166,11 @@ class Captured:
 
 
 def capture(
-    function: Callable[..., Any], tensors: list[Tensor], args: Any, kwargs: Any
+    function: Callable[..., Any],
+    tensors: list[Tensor],
+    args: Any,
+    kwargs: Any,
+    carried: Sequence[Store | Data] = (),
 ) -> tuple[Any, Captured | None, CaptureError | None]:
     """Run a function; return its result, and what was captured or why nothing was.
 
@@ -165,6 +178,7 @@ def capture(
         function: the function.
         tensors: the arguments of the program: the tensors in the function's, and what is carried.
         args, kwargs: the arguments of the function.
+        carried: where the last tensors come from.
     """
     recorder = Recorder(tensors, capture.__code__)
     watcher = Watcher(recorder, function, (args, kwargs, *tensors))
@@ -174,7 +188,9 @@ def capture(
     try:
         with watcher:
             result = watcher.run(lambda: function(*args, **kwargs))
-        captured = Captured(recorder, watcher)
+        first = len(tensors) - len(carried)
+        places = {store.where(): first + i for i, store in enumerate(carried)}
+        captured = Captured(recorder, watcher, places)
         recorder.check_outside(watcher.reads.tensors)
         if recorder.problem is None:
             _finish(captured, recorder, result, tensors, started, function)
@@ -205,18 +221,12 @@ def _finish(
         order, _ = reachable([edge[0] for edge in edges if edge is not None])
         probe = functools.partial(groups, recorder, results.outputs, tensors, started)
         if recorder.keeps or any(isinstance(node, FunctionNode) for node in order):
-            probe = functools.partial(_watched, probe, Watcher(recorder, function, (), later=True))
-        captured.groups = probe()
-        read = [captured.facts, captured.gradients_read, captured.states()]
-        used = {id(entry[0]) for entries in read for entry in entries}
-        used |= {id(leaf) for leaf in leaves(results.structure)}
-        held = [store for store in captured.stores if is_a(store.before, Tensor)]
-        if needed := [store for store in held if id(store.before) in used]:
-            reason = f"the function reads the attribute {needed[0].name!r}, and sets it"
-            remedy = "pass the value as an argument, and return the new one"
-            raise CarryError(reason, remedy, needed, needed[0].site)
-        for store in captured.stores:
-            store.forget_before()
+            watcher = Watcher(recorder, function, (), later=True)
+            captured.groups, captured.later = _watched(probe, watcher), watcher.reads
+        else:
+            captured.groups = probe()
+        _check_data(captured)
+        _check_stores(captured, recorder)
     except CaptureError as problem:
         recorder.refuse(problem)
     except Exception as error:
@@ -224,11 +234,6 @@ def _finish(
         recorder.refuse(CaptureError(reason, "run the function without tn.compile to see where"))
     for output in captured.outputs:
         output.tensor = None
-
-
-def _places(store: Store, arguments: list[Tensor]) -> list[int]:
-    """Return the numbers of the arguments that an attribute was before the call."""
-    return [i for i, t in enumerate(arguments) if t is store.before]
 
 
 def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
@@ -241,3 +246,35 @@ def _watched(probe: Callable[[], list[Group]], watcher: Watcher) -> list[Group]:
             "keep the value in ctx, or compile the whole step with its backward pass",
         )
     return found
+
+
+def _check_stores(captured: Captured, recorder: Recorder) -> None:
+    """Raise CarryError if the program reads what was in attributes that it sets; else forget it."""
+    read = [captured.facts, captured.gradients_read, captured.states()]
+    used = {id(entry[0]) for entries in read for entry in entries}
+    used |= {id(leaf) for leaf in leaves(captured.program.results)}
+    passed = {id(store) for store, _ in captured.carried}
+    held = [s for s in captured.stores if is_a(s.before, Tensor) and id(s) not in passed]
+    if needed := [s for s in held if id(s.before) in used or recorder.reads(s.before)]:
+        reason = f"the function reads the attribute {needed[0].name!r}, and sets it"
+        remedy = "pass the value as an argument, and return the new one"
+        raise CarryError(reason, remedy, needed, needed[0].site)
+    for store in captured.stores:
+        store.forget_before()
+
+
+def _check_data(captured: Captured) -> None:
+    """Refuse to replace the data of an argument where the backward pass would see it otherwise.
+
+    It reads the data that a tensor has by then, as PyTorch's does, if the tensor itself was saved.
+    """
+    new = zip(captured.stores, captured.program.results[1], strict=True)
+    data = {store.place: part for store, part in new if is_a(store, Data)}
+    old = {captured.program.arguments[place].memory for place in data}
+    passes = (program for group in captured.groups for program in group.programs.values())
+    used = {v.memory for program in passes for call in program.calls for v in call.inputs()}
+    if old & used or any(not is_a(x, Output) or x.value is None for x in data.values()):
+        reason = "the function replaces the data of a tensor by what another tensor has"
+        if old & used:
+            reason = "the function replaces data that its backward pass needs"
+        raise CarryError(reason, "do that outside of the function, or copy the data")

@@ -39,6 +39,7 @@ class Outside:
         self._owners = {id(t._array): t for t in order}
         self._roots = {id(root(t._array)) for t in self.tensors}
         self._states = [_state_of(t) for t in self.tensors]
+        self._kept = [(t._array, t._view) for t in self.tensors]  # so that ids stay unique
         self._gradients = {id(t): t._grad for t in self.tensors if t._grad is not None}
         counters = [(t._counter, t) for t in self.tensors if t._counter not in (None, INFERENCE)]
         self._counted = {id(counter): (counter, t) for counter, t in counters}
@@ -73,6 +74,17 @@ class Outside:
             for place, t in enumerate(arguments)
             if (t._edge is None and requires_grad(t)) or times[id(t._array)] > 1 or id(t) in read
         }
+
+    def relatives(self, arguments: list[Tensor], read: dict[int, Tensor]) -> list[Any]:
+        """Return pairs of an argument, by its number, and a tensor that has its memory.
+
+        Args:
+            arguments: the tensors that are passed.
+            read: the tensors that the function may read otherwise, by their ids.
+        """
+        owners = {id(root(t._array)): t for t in read.values()}
+        found = ((place, owners.get(id(root(t._array)))) for place, t in enumerate(arguments))
+        return [(place, owner) for place, owner in found if owner is not None]
 
     def gradient_before(self, t: Tensor) -> Tensor | None:
         """Return the gradient that a tensor had before the call."""

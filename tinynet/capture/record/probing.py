@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.program import Call, CaptureError, Program
 from tinynet.capture.record.outputs import Output
 from tinynet.capture.record.recorder import Recorder
@@ -197,9 +198,37 @@ def _probed(recorder: Recorder, part: list[_Live], tensors: list[Tensor]) -> Gro
     for size in range(len(part), 0, -1):
         for key in itertools.combinations(range(len(part)), size):
             recorder.program = group.programs[key] = Program()
-            _probe(recorder, [part[i] for i in key], [*ends])
+            with _WithoutTraces(recorder, part):
+                _probe(recorder, [part[i] for i in key], [*ends])
     recorder.program = forward
     return group
+
+
+class _WithoutTraces:
+    """Undoes what code of the user's does in a backward pass: it runs again in the real one.
+
+    What it does to its ``ctx`` and to generators is undone; the recorder refuses other effects.
+
+    Args:
+        recorder: the recorder.
+        part: the outputs of the pass.
+    """
+
+    def __init__(self, recorder: Recorder, part: list[_Live]):
+        self._recorder = recorder
+        nodes = {node for one in part for node in one.order if isinstance(node, FunctionNode)}
+        held = [vars(node) for node in nodes]
+        inner = [x for own in held for x in own.values() if type(x) in (dict, list, set)]
+        self._before = [(thing, thing.copy()) for thing in (*held, *inner)]
+
+    def __enter__(self) -> None:
+        self._recorder.begin_probe()
+
+    def __exit__(self, *exc: object) -> None:
+        self._recorder.end_probe()
+        for thing, was in self._before:
+            thing.clear()
+            (thing.extend if type(thing) is list else thing.update)(was)
 
 
 def _ends(part: list[_Live], tensors: list[Tensor]) -> dict[Edge, Any]:

@@ -36,7 +36,51 @@ from tinynet.core.trace import Tracer, observable
 from tinynet.kernels import low_precision
 from tinynet.kernels.threads import count_of_users
 from tinynet.ops.batching.array import BatchedArray
-from tinynet.random import Generator
+from tinynet.random import Generator, default_generator
+
+
+class _Probe:
+    """What a backward pass may do that runs for the recording only.
+
+    Args:
+        memory: the number of the newest memory that existed before.
+    """
+
+    def __init__(self, memory: int):
+        self._memory = memory
+        self._positions: dict[int, tuple[Generator, Any, Any]] = {}
+        self.draws(default_generator)
+
+    def draws(self, generator: Generator) -> None:
+        """Note the position of a generator that the pass may draw from."""
+        if id(generator) not in self._positions:
+            stream = generator._stream
+            made = stream.numpy
+            state = None if made is None else made.bit_generator.state
+            self._positions[id(generator)] = generator, stream, (stream.seed, made, state)
+
+    def check(self, call: Call, outside: bool) -> None:
+        """Raise CaptureError if a call writes to memory that existed before."""
+        target = call.args[0]
+        if outside or not is_a(target, Value) or target.memory <= self._memory:
+            raise self.effect(call.title)
+
+    @staticmethod
+    def effect(title: str) -> CaptureError:
+        """Return the error for a pass that changes more than gradients."""
+        reason = f"code of its backward pass changes something: {title}"
+        remedy = "compile the whole step, with its backward pass"
+        return CaptureError(reason, remedy, passing=False)
+
+    def restore(self) -> None:
+        """Put the generators back to where they were."""
+        for generator, stream, (seed, made, state) in self._positions.values():
+            if (stream.seed, stream.numpy) != (seed, made):
+                stream.seed, stream.numpy = seed, made
+            if made is not None:
+                made.bit_generator.state = state
+            if generator._stream is not stream:
+                generator._stream = stream
 
 
 class Recorder(Tracer, BackwardObserver):
@@ -63,6 +107,7 @@ class Recorder(Tracer, BackwardObserver):
         self._count = 0
         self.outside = Outside()
         self._gradients = self.outside.gradients()
+        self._probe: _Probe | None = None
         self._passed: dict[int, Any] = {}  # arrays of the user's, by the ids of their memory
         self._constants: list[tuple[Any, Any]] = []  # those that the program uses, and copies
         self._written: WhileAlive[bool] = WhileAlive()  # memory whose last write was not counted
@@ -172,6 +217,8 @@ class Recorder(Tracer, BackwardObserver):
             remedy = "use tn.where or a product with the mask, which keep the shape"
             self.refuse(CaptureError(reason, remedy))
             return function(*args, **kwargs)
+        if writes and self._probe is not None:
+            self._probe.check(call, self.outside.has_memory(args[0]))
         if writes and self.is_passed(args[0]):
             reason = f"{call.title} changes an array of numpy"
             self.refuse(CaptureError(reason, "copy it: `tn.tensor(array)`"))
@@ -198,6 +245,8 @@ class Recorder(Tracer, BackwardObserver):
         except CaptureError as problem:
             self.refuse(problem)
             return function(*args, **kwargs)
+        if self._probe is not None and not is_a(args[0], Generator):
+            raise _Probe.effect(call.title)
         self.scheduling.performed(args[0] if args else None)
         before = self.outside.writes()
         result = self._run(call, function, args, kwargs)
@@ -248,6 +297,20 @@ class Recorder(Tracer, BackwardObserver):
         if handle is not None and handle.place >= 0:
             return handle
         return t if t in self.outside else None
+
+    def begin_probe(self) -> None:
+        """Begin a backward pass that the user did not ask for: it must leave no trace."""
+        self._probe = _Probe(self._memories.last)
+
+    def end_probe(self) -> None:
+        """Undo what it left."""
+        assert self._probe is not None
+        self._probe.restore()
+        self._probe = None
+
+    def reads(self, t: Tensor) -> bool:
+        """Return whether the program knows the memory of a tensor, if by another tensor's name."""
+        return self._memories.knows(t._array)
 
     def known(self) -> int:
         """Return the number of values so far."""
@@ -301,6 +364,8 @@ class Recorder(Tracer, BackwardObserver):
             return self.value(leaf)
         if is_a(leaf, Generator):
             self.handlers.random = None  # it may draw from it
+            if self._probe is not None:
+                self._probe.draws(leaf)
         if is_a(leaf, (np.dtype, np.generic, type, Generator)) or callable(leaf):
             return leaf
         if module_of(kind).startswith("tinynet."):

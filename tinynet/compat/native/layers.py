@@ -16,7 +16,7 @@ from tinynet.nn import functional as F
 from tinynet.nn.functional.lookup import renormalise
 
 MODES = "sum", "mean", "max"
-Lengths = int | Sequence[int]
+Lengths = int | tuple[int, ...] | list[int]
 
 
 # ---- embeddings ---------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def nuclear_norm(
     """
     _deprecated("nuclear_norm", "matrix_norm(A, 'nuc', dim, keepdim)")
     if isinstance(dim, bool):
-        dim, keepdim = (-2, -1), dim
+        return ops.linalg.matrix_norm(input, "nuc", (-2, -1), dim)
     return ops.linalg.matrix_norm(input, "nuc", dim, keepdim)  # type: ignore[arg-type]
 
 

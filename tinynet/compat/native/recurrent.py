@@ -26,7 +26,8 @@ def _weights(params: Sequence[Tensor], biases: bool, projected: bool) -> list[We
     found = []
     for start in range(0, len(params), size):
         own = params[start : start + size]
-        found.append(Weights(*own[: 2 + 2 * biases], hr=own[-1] if projected else None))
+        part = Weights(*own[: 2 + 2 * biases])
+        found.append(part._replace(hr=own[-1]) if projected else part)
     return found
 
 

@@ -54,6 +54,33 @@ class WeightNorm:
         self.name = name
         self.dim = dim
 
+    @staticmethod
+    def apply(module: Any, name: str, dim: int | None) -> WeightNorm:
+        """Reparametrize a weight of a module; return the hook."""
+        warn(
+            "`tinynet.nn.utils.weight_norm` is deprecated in favor of "
+            "`tinynet.nn.utils.parametrizations.weight_norm`.",
+            FutureWarning,
+        )
+        _refuse_two(module, WeightNorm, "weight_norm", name)
+        hook = WeightNorm(name, -1 if dim is None else dim)
+        _refuse_lazy(getattr(module, name), "`WeightNorm`", "weight")
+        weight = getattr(module, name).detach()
+        length = norm_except_dim(weight, hook.dim)
+        delattr(module, name)
+        module.register_parameter(f"{name}_g", Parameter(length))
+        module.register_parameter(f"{name}_v", Parameter(weight))
+        hook(module, ())
+        module.register_forward_pre_hook(hook)
+        return hook
+
+    def remove(self, module: Any) -> None:
+        """Replace the length and the direction by the weight; the hook itself stays."""
+        weight = self.compute_weight(module)
+        for end in ("", "_g", "_v"):
+            delattr(module, self.name + end)
+        setattr(module, self.name, Parameter(weight))
+
     def compute_weight(self, module: Any) -> Tensor:
         """Return the weight."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
@@ -87,21 +114,7 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         >>> layer.weight_g.shape, layer.weight_v.shape
         (tinynet.Size([2, 1]), tinynet.Size([2, 3]))
     """
-    warn(
-        "`tinynet.nn.utils.weight_norm` is deprecated in favor of "
-        "`tinynet.nn.utils.parametrizations.weight_norm`.",
-        FutureWarning,
-    )
-    _refuse_two(module, WeightNorm, "weight_norm", name)
-    hook = WeightNorm(name, -1 if dim is None else dim)
-    _refuse_lazy(getattr(module, name), "`WeightNorm`", "weight")
-    weight = getattr(module, name).detach()
-    length = norm_except_dim(weight, hook.dim)
-    delattr(module, name)
-    module.register_parameter(f"{name}_g", Parameter(length))
-    module.register_parameter(f"{name}_v", Parameter(weight))
-    hook(module, ())
-    module.register_forward_pre_hook(hook)
+    WeightNorm.apply(module, name, dim)
     return module
 
 
@@ -126,10 +139,7 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
     hook = _pop(module, WeightNorm, name)
     if hook is None:
         raise ValueError(f"weight_norm of '{name}' not found in {module}")
-    weight = hook.compute_weight(module)
-    for attribute in (name, f"{name}_g", f"{name}_v"):
-        delattr(module, attribute)
-    setattr(module, name, Parameter(weight))
+    hook.remove(module)
     return module
 
 
@@ -139,7 +149,13 @@ def remove_weight_norm(module: M, name: str = "weight") -> M:
 class SpectralNorm:
     """The hook that divides a weight by an estimate of its largest singular value."""
 
-    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float):
+    def __init__(
+        self,
+        name: str = "weight",
+        n_power_iterations: int = 1,
+        dim: int = 0,
+        eps: float = 1e-12,
+    ):
         if n_power_iterations <= 0:
             raise ValueError(
                 "Expected n_power_iterations to be positive, but got "
@@ -150,10 +166,45 @@ class SpectralNorm:
         self.dim = dim
         self.eps = eps
 
+    @staticmethod
+    def apply(
+        module: Any, name: str, n_power_iterations: int, dim: int, eps: float
+    ) -> SpectralNorm:
+        """Divide a weight of a module by its largest singular value; return the hook."""
+        _refuse_two(module, SpectralNorm, "spectral_norm", name)
+        hook = SpectralNorm(name, n_power_iterations, dim, eps)
+        weight = module._parameters[name]
+        if weight is None:
+            raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+        _refuse_lazy(weight, "`SpectralNorm`", "spectral")
+        matrix = hook.reshape_weight_to_matrix(weight.detach())
+        u, v = (normalize(matrix.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in matrix.shape)
+        delattr(module, name)
+        module.register_parameter(f"{name}_orig", weight)
+        # present before the first forward, but not a parameter
+        setattr(module, name, weight.detach())
+        module.register_buffer(f"{name}_u", u)
+        module.register_buffer(f"{name}_v", v)
+        module.register_forward_pre_hook(hook)
+        module.register_state_dict_post_hook(hook.note_version)
+        return hook
+
+    def remove(self, module: Any) -> None:
+        """Replace the original weight by the divided one; the hook itself stays."""
+        with no_grad():
+            weight = self.compute_weight(module, do_power_iteration=False)
+        for end in ("", "_u", "_v", "_orig"):
+            delattr(module, self.name + end)
+        module.register_parameter(self.name, Parameter(weight))
+
+    def reshape_weight_to_matrix(self, weight: Tensor) -> Tensor:
+        """Return the weight as a matrix with a row for each output."""
+        return matrix_of(weight, self.dim)
+
     def compute_weight(self, module: Any, do_power_iteration: bool) -> Tensor:
         """Return the weight, optionally after power iterations (in place)."""
         weight, u, v = (getattr(module, self.name + end) for end in ("_orig", "_u", "_v"))
-        matrix = matrix_of(weight, self.dim)
+        matrix = self.reshape_weight_to_matrix(weight)
         if do_power_iteration:
             with no_grad():
                 for _ in range(self.n_power_iterations):
@@ -206,21 +257,8 @@ def spectral_norm(
         >>> round(tn.linalg.matrix_norm(layer.weight, 2).item(), 3)
         1.0
     """
-    _refuse_two(module, SpectralNorm, "spectral_norm", name)
-    hook = SpectralNorm(name, n_power_iterations, outputs_dim(module) if dim is None else dim, eps)
-    weight = module._parameters[name]
-    if weight is None:
-        raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
-    _refuse_lazy(weight, "`SpectralNorm`", "spectral")
-    matrix = matrix_of(weight.detach(), hook.dim)
-    u, v = (normalize(matrix.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in matrix.shape)
-    delattr(module, name)
-    module.register_parameter(f"{name}_orig", weight)
-    setattr(module, name, weight.detach())  # present before the first forward, but not a parameter
-    module.register_buffer(f"{name}_u", u)
-    module.register_buffer(f"{name}_v", v)
-    module.register_forward_pre_hook(hook)
-    module.register_state_dict_post_hook(hook.note_version)
+    dim = outputs_dim(module) if dim is None else dim
+    SpectralNorm.apply(module, name, n_power_iterations, dim, eps)
     return module
 
 
@@ -246,9 +284,5 @@ def remove_spectral_norm(module: M, name: str = "weight") -> M:
     for number, function in [*noting.items()]:
         if getattr(function, "__self__", None) is hook:
             del noting[number]
-    with no_grad():
-        weight = hook.compute_weight(module, do_power_iteration=False)
-    for attribute in (name, f"{name}_u", f"{name}_v", f"{name}_orig"):
-        delattr(module, attribute)
-    module.register_parameter(name, Parameter(weight))
+    hook.remove(module)
     return module

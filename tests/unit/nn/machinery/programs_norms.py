@@ -254,3 +254,42 @@ def the_version_of_spectral_norm_is_in_the_metadata(T):
     noted = dict(net.state_dict()._metadata[""])
     T.nn.utils.remove_spectral_norm(net)
     return {"noted": noted, "removed": dict(net.state_dict()._metadata[""])}
+
+
+# ---- the classes of the old hooks ---------------------------------------------------------------
+
+
+def hook_of(net):
+    return next(iter(net._forward_pre_hooks.values()))
+
+
+def parameters_of(net):
+    return [name for name, _ in net.named_parameters()]
+
+
+@program
+def the_class_of_weight_norm_applies_and_removes(T):
+    kind = type(hook_of(T.nn.utils.weight_norm(linear(T))))
+    net, whole = linear(T), linear(T)
+    hook = kind.apply(net, "weight", dim=1)
+    names, losses = parameters_of(net), trained(T, net)
+    again = attempt(lambda: kind.apply(net, "weight", 0))
+    hook.remove(net)
+    kind.apply(whole, "weight", None)
+    values = [*losses, net.weight, whole.weight_g, hook_of(whole).dim]
+    return {"names": [names, parameters_of(net)], "values": values, "again": again}
+
+
+@program
+def the_class_of_spectral_norm_applies_and_removes(T):
+    kind = type(hook_of(T.nn.utils.spectral_norm(linear(T))))
+    net, plain, x = linear(T), kind(), T.arange(24.0).reshape(2, 3, 4)
+    hook = kind.apply(net, "weight", 2, 0, 1e-12)
+    matrices = [f.reshape_weight_to_matrix(x) for f in (hook, kind("weight", dim=1))]
+    defaults = plain.name, plain.n_power_iterations, plain.dim, plain.eps
+    started_old(T, net)
+    names, losses = parameters_of(net), trained(T, net)
+    again = attempt(lambda: kind.apply(net, "weight", 1, 0, 1e-12))
+    hook.remove(net)
+    values = [*losses, *matrices, net.weight, defaults]
+    return {"names": [names, parameters_of(net)], "values": values, "again": again}

@@ -114,12 +114,11 @@ def pytest_collection():
         gc.freeze()
 
 
-@pytest.fixture(autouse=True)
-def _docstring_names(request):
-    """The names that an example in a docstring may use without importing them."""
-    if isinstance(request.node, pytest.DoctestItem):
+def pytest_runtest_setup(item):
+    """Let an example in a docstring use some names without importing them."""
+    if isinstance(item, pytest.DoctestItem):
         for name, module in DOCSTRING_NAMES.items():
-            request.node.dtest.globs.setdefault(name, importlib.import_module(module))
+            item.dtest.globs.setdefault(name, importlib.import_module(module))
 
 
 @pytest.fixture(autouse=True)

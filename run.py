@@ -75,7 +75,7 @@ NUMERICAL = [
     "tests/answers/oracle",
     "tinynet/autograd", "tinynet/core", "tinynet/data/transforms", "tinynet/distributions",
     "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/kernels/numba",
-    "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse.py",
+    "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse",
 ]  # fmt: skip
 # The extras that commands need, ...
 EXTRAS = {

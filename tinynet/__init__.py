@@ -15,6 +15,7 @@ from tinynet import sparse as sparse
 from tinynet.base.lazy import attach as _attach
 from tinynet.compat import library_hooks as library_hooks
 from tinynet.compat import storage as storage
+from tinynet.compat import tensor_methods as tensor_methods
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
 from tinynet.compat.storage import BoolStorage as BoolStorage
 from tinynet.compat.storage import ByteStorage as ByteStorage
@@ -161,19 +162,19 @@ if TYPE_CHECKING:
     )
     from tinynet.capture.api import compile as compile
     from tinynet.compat import accelerator as accelerator
-    from tinynet.compat.native_functions import alpha_dropout as alpha_dropout
-    from tinynet.compat.native_functions import constant_pad_nd as constant_pad_nd
-    from tinynet.compat.native_functions import dropout as dropout
-    from tinynet.compat.native_functions import grid_sampler as grid_sampler
-    from tinynet.compat.native_functions import grid_sampler_2d as grid_sampler_2d
-    from tinynet.compat.native_functions import grid_sampler_3d as grid_sampler_3d
-    from tinynet.compat.native_functions import group_norm as group_norm
-    from tinynet.compat.native_functions import layer_norm as layer_norm
-    from tinynet.compat.native_functions import native_batch_norm as native_batch_norm
-    from tinynet.compat.native_functions import native_dropout as native_dropout
-    from tinynet.compat.native_functions import native_group_norm as native_group_norm
-    from tinynet.compat.native_functions import native_layer_norm as native_layer_norm
-    from tinynet.compat.native_functions import threshold as threshold
+    from tinynet.compat.native.functions import alpha_dropout as alpha_dropout
+    from tinynet.compat.native.functions import constant_pad_nd as constant_pad_nd
+    from tinynet.compat.native.functions import dropout as dropout
+    from tinynet.compat.native.functions import grid_sampler as grid_sampler
+    from tinynet.compat.native.functions import grid_sampler_2d as grid_sampler_2d
+    from tinynet.compat.native.functions import grid_sampler_3d as grid_sampler_3d
+    from tinynet.compat.native.functions import group_norm as group_norm
+    from tinynet.compat.native.functions import layer_norm as layer_norm
+    from tinynet.compat.native.functions import native_batch_norm as native_batch_norm
+    from tinynet.compat.native.functions import native_dropout as native_dropout
+    from tinynet.compat.native.functions import native_group_norm as native_group_norm
+    from tinynet.compat.native.functions import native_layer_norm as native_layer_norm
+    from tinynet.compat.native.functions import threshold as threshold
     from tinynet.dtypes.type_info import finfo as finfo
     from tinynet.dtypes.type_info import iinfo as iinfo
     from tinynet.exchange import load as load

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections import OrderedDict
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
@@ -188,6 +189,84 @@ def reset_peak_memory_stats(device: Any = None) -> None:
 
 reset_max_memory_allocated = ipc_collect = reset_peak_memory_stats
 reset_accumulated_memory_stats = reset_peak_memory_stats
+
+
+def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
+    """Return an empty dictionary: there are no GPU memory statistics.
+
+    Args:
+        device: ignored.
+
+    Example:
+        >>> len(tn.cuda.memory_stats())
+        0
+    """
+    return OrderedDict()
+
+
+def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
+    """Return an empty dictionary, see ``memory_stats``."""
+    return {}
+
+
+def get_arch_list() -> list[str]:
+    """Return the architectures of GPUs that programs can run on: none.
+
+    Example:
+        >>> tn.cuda.get_arch_list()
+        []
+    """
+    return []
+
+
+def seed() -> None:
+    """Do nothing: there is no GPU generator to seed.
+
+    Example:
+        >>> tn.cuda.seed()
+    """
+
+
+seed_all = seed
+
+
+def set_stream(stream: Any) -> None:
+    """Do nothing with None, as PyTorch.
+
+    Args:
+        stream: None; there are no others.
+
+    Example:
+        >>> tn.cuda.set_stream(None)
+    """
+
+
+def _not_compiled(name: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = f"""Raise PyTorch's error on a machine without a GPU.
+
+    Args:
+        *args, **kwargs: ignored.
+
+    Raises:
+        AssertionError: always.
+
+    Example:
+        >>> tn.cuda.{name}()
+        Traceback (most recent call last):
+        AssertionError: Torch not compiled with CUDA enabled
+    """
+    return refuse
+
+
+init, mem_get_info = _not_compiled("init"), _not_compiled("mem_get_info")
+initial_seed, default_stream = _not_compiled("initial_seed"), _not_compiled("default_stream")
+can_device_access_peer = _not_compiled("can_device_access_peer")
+set_per_process_memory_fraction = _not_compiled("set_per_process_memory_fraction")
+default_generators: tuple[Any, ...] = ()
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:

@@ -10,7 +10,6 @@ DISTRIBUTED = "distributed computing"
 LEGACY = "kept by PyTorch for compatibility only"
 INTERNAL = "internal to PyTorch"
 MASKED = "masked tensors; the functions of torch.masked take a mask"
-INFERENCE = "fusing layers for inference"
 
 GUARDS = "every program has all its guards"
 PER_PROCESS = "programs are captured in each process"
@@ -108,8 +107,6 @@ _PATTERNS = [
     ("torch.nn.functional", r"conv_tbc|native_channel_shuffle", INTERNAL),
     ("torch.nn.functional", r"(scaled_)?(grouped_)?mm", DEVICES),
     ("torch.nn.init", r"\w*[a-z]", LEGACY),
-    ("torch.nn.utils", r"fuse_\w+", INFERENCE),
-    ("torch.nn.utils", r"convert_conv\dd_weight_memory_format", DEVICES),
     ("torch.masked", r"(as_|is_)?masked_tensor|MaskedTensor", MASKED),
     (
         "torch.utils.data",

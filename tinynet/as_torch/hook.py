@@ -36,26 +36,6 @@ RENAMED: dict[str, tuple[type, ...]] = {
 """The modules that the types of values name: libraries ask whether "torch" is in ``str(type(x))``,
 and programs compare the texts of a dtype and of ``x.type()``."""
 
-_UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"
-# Names that PyTorch's modules import from each other, by the beginnings of their paths.
-_IMPORTED = {
-    "torch.distributions": f"F Tensor {_UTILITIES}",
-    "torch.fft": "Tensor",
-    "torch.functional": "F Tensor",
-    "torch.nn.modules.": "F Module Parameter Tensor",
-    "torch.optim.": "Module Optimizer Tensor",
-    "torch.special": "Tensor",
-    "torch.utils.data.dataset": "Tensor default_generator randperm",
-}
-_SOURCES = {
-    "F": "torch.nn.functional",
-    "Module": "torch.nn.Module",
-    "Optimizer": "torch.optim.Optimizer",
-    "Parameter": "torch.nn.Parameter",
-    **{name: f"torch.{name}" for name in ("Tensor", "default_generator", "randperm")},
-    **{name: f"torch.distributions.utils.{name}" for name in _UTILITIES.split()},
-}
-
 
 class Absence(NamedTuple):
     """A name that a program uses and tinynet lacks, and where."""
@@ -155,7 +135,7 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         return sys.modules["torch"]
     if full in PATHS:
         return importlib.import_module(full)
-    if source := source_of(path, name):
+    if source := paths.source_of(path, name):
         module, _, name = source.rpartition(".")
         return getattr(importlib.import_module(module), name)
     with suppress(KeyError):
@@ -165,12 +145,6 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):
         raise AttributeError(f"module {path!r} has no attribute {name!r}")  # find_spec comes next
     raise AttributeError(str(note(full)), name=name, obj=sys.modules[path])
-
-
-def source_of(path: str, name: str) -> str | None:
-    """Return the full path of a name that a module of PyTorch imports, None if it does not."""
-    imports = (n for beginning, n in _IMPORTED.items() if path.startswith(beginning))
-    return _SOURCES[name] if any(name in names.split() for names in imports) else None
 
 
 def ask() -> None:

@@ -28,17 +28,14 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.(export|fx|jit|compiler|nativert|package|utils\.jit)(\..+)?", _COMPILER),
     (r"torch\.autograd\.forward_ad", "there is no forward mode; use autograd.functional.jvp"),
     (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
-    (r"torch\.nn\.grad", _INTERNAL),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
-    (r"torch\.nn\.utils\.memory_format", _COMPILER),
-    (r"torch\.return_types", _INTERNAL),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),
     (r"torch\.masked\..+", "there are no masked tensors; use the functions of torch.masked"),
     (r"torch\.nn\.attention\.(bias|experimental|varlen)", _COMPILER),
     (r"torch\.utils\.data\.(datapipes.*|graph.*|backward_compatibility)", "data pipes are gone"),
     (r"torch\.utils\.(mobile_optimizer|bundled_inputs|mkldnn)", _QUANTIZED),
     (r"torch\.(monitor|numa(\..+)?|contrib|multiprocessing\..+)", _INTERNAL),
-    (r"torch\.sparse\..+", "there are products of sparse with dense matrices only"),
+    (r"torch\.sparse\..+", "there is one sparse layout, with the indices of all entries"),
     (r"torch\.(nn\.(backends(\..+)?|cpp)|utils\..+)", _INTERNAL),
 ]
 NAMES: list[tuple[str, str]] = [

@@ -175,3 +175,77 @@ def _jacobians(output: Tensor, inputs: Sequence[Tensor], starts: Sequence[Array]
             if g is not None:
                 matrix[:, k] = g._array.ravel()
     return found
+
+
+# ---- what old tests call ------------------------------------------------------------------------
+
+
+def _real(grad_out: float) -> None:
+    if grad_out != 1.0:
+        raise ValueError("Expected grad_out to be 1.0: other values are no longer supported.")
+
+
+def get_numerical_jacobian(
+    fn: Function, inputs: Any, target: Any = None, eps: float = 1e-3, grad_out: float = 1.0
+) -> tuple[Tensor, ...]:
+    """Return the Jacobian of a function's first output by finite differences.
+
+    Args:
+        fn: takes the inputs as one tuple.
+        inputs: a tensor or a tuple of them.
+        target: those to differentiate by; by default all inputs that require grad.
+        eps: half the distance of the differences.
+        grad_out: 1.
+
+    Raises:
+        ValueError: ``grad_out`` is not 1.
+
+    Example:
+        >>> from tinynet.autograd.differences import get_numerical_jacobian
+        >>> x = tn.tensor([1.0, 2.0], dtype=tn.float64, requires_grad=True)
+        >>> get_numerical_jacobian(lambda inputs: inputs[0] ** 2, (x,))[0].round(decimals=6)
+        tensor([[2., 0.],
+                [0., 4.]], dtype=tinynet.float64)
+    """
+    _real(grad_out)
+    inputs = as_tuple(inputs)
+    targets = differentiable(inputs if target is None else target)
+    return tuple(wrap(numerical(lambda *given: fn(given), inputs, t, eps)[0]) for t in targets)
+
+
+def get_analytical_jacobian(
+    inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
+) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
+    """Return the Jacobian of an output by backward, and whether two passes agree.
+
+    Args:
+        inputs: a tensor or a tuple of them.
+        output: computed from them.
+        nondet_tol: the difference allowed between two passes.
+        grad_out: 1.
+
+    Returns:
+        The Jacobians by the inputs that require grad; whether the passes agree; whether the
+        gradients have the shapes, and the dtypes, of their inputs, as tinynet's always do.
+
+    Raises:
+        ValueError: ``grad_out`` is not 1, or the output is complex.
+
+    Example:
+        >>> from tinynet.autograd.differences import get_analytical_jacobian
+        >>> x = tn.tensor([1.0, 2.0], requires_grad=True)
+        >>> get_analytical_jacobian((x,), x * x)[0][0]
+        tensor([[2., 0.],
+                [0., 4.]])
+    """
+    _real(grad_out)
+    if output.is_complex():
+        raise ValueError(
+            "Expected output to be non-complex. get_analytical_jacobian no longer supports "
+            "functions that return complex outputs."
+        )
+    tensors = differentiable(inputs)
+    found = analytical(output, tensors, np.inf)
+    again = analytical(output, tensors, np.inf)
+    agree = all(np.allclose(a, b, 0, nondet_tol) for a, b in zip(found, again, strict=True))
+    return tuple(map(wrap, found)), agree, True, True

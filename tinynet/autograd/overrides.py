@@ -19,6 +19,7 @@ __all__ = [
     "has_torch_function_unary",
     "has_torch_function_variadic",
     "is_tensor_like",
+    "is_tensor_method_or_property",
     "wrap_torch_function",
 ]
 
@@ -62,6 +63,21 @@ def handle_torch_function(
 def is_tensor_like(inp: Any) -> bool:
     """Return whether operations take an object for a tensor."""
     return hasattr(inp, "__torch_function__")
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Return whether a function is a method of ``Tensor``, or reads an attribute of it.
+
+    Args:
+        func: a function that a ``__torch_function__`` was given.
+
+    Example:
+        >>> from tinynet.autograd.overrides import is_tensor_method_or_property
+        >>> is_tensor_method_or_property(tn.Tensor.add), is_tensor_method_or_property(tn.cat)
+        (True, False)
+    """
+    name = getattr(func, "__name__", "")
+    return name == "__get__" or func is vars(Tensor).get(name)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Any], Any]:

@@ -76,6 +76,55 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     return False
 
 
+_MODES = ("default", "warn", "error")
+
+
+class _Deterministic:
+    mode = 0
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """Set what ``get_deterministic_debug_mode`` returns: tinynet's algorithms are deterministic.
+
+    Args:
+        debug_mode: 0 or "default", 1 or "warn", 2 or "error".
+
+    Raises:
+        TypeError: it is neither a number nor a name.
+        RuntimeError: there is no such mode.
+
+    Example:
+        >>> tn.set_deterministic_debug_mode("warn")
+        >>> tn.get_deterministic_debug_mode()
+        1
+        >>> tn.set_deterministic_debug_mode(0)
+    """
+    if not isinstance(debug_mode, (int, str)):
+        raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
+    if isinstance(debug_mode, str):
+        if debug_mode not in _MODES:
+            raise RuntimeError(
+                "invalid value of debug_mode, expected one of `default`, `warn`, `error`, but got "
+                f"{debug_mode}"
+            )
+        debug_mode = _MODES.index(debug_mode)
+    if debug_mode not in (0, 1, 2):
+        raise RuntimeError(
+            f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}"
+        )
+    _Deterministic.mode = debug_mode
+
+
+def get_deterministic_debug_mode() -> int:
+    """Return the mode that was set: 0, 1 or 2.
+
+    Example:
+        >>> tn.get_deterministic_debug_mode()
+        0
+    """
+    return _Deterministic.mode
+
+
 class _Warnings:
     always = False
 

@@ -21,6 +21,7 @@ from typing import Union as Union
 from tinynet import ops
 from tinynet.compiler import is_compiling as is_compiling
 from tinynet.core import printing
+from tinynet.core.callsite import warn
 from tinynet.core.modes import set_grad_enabled
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
@@ -77,6 +78,73 @@ _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_setting
 _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _jit_setting
 
 _disabled_torch_function_impl = MethodType(plain, Tensor)
+
+
+def boolean_dispatch(
+    arg_name: str,
+    arg_index: int,
+    default: bool,
+    if_true: Callable[..., Any],
+    if_false: Callable[..., Any],
+    module_name: str | None = None,
+    func_name: str | None = None,
+) -> Callable[..., Any]:
+    """Return a function that calls one of two, as one of its arguments says.
+
+    Args:
+        arg_name, arg_index: the name and position of the argument, a bool.
+        default: its default.
+        if_true, if_false: the two functions.
+        module_name, func_name: of the result.
+
+    Example:
+        >>> from tinynet.compat import internals
+        >>> internals.boolean_dispatch("largest", 1, False, max, min)([1, 2])
+        1
+    """
+
+    def fn(*args: Any, **kwargs: Any) -> Any:
+        flag = args[arg_index] if arg_index < len(args) else kwargs.get(arg_name, default)
+        return (if_true if flag else if_false)(*args, **kwargs)
+
+    if if_true.__doc__ is None or if_false.__doc__ is None:
+        fn.__doc__ = if_true.__doc__ or if_false.__doc__
+    fn.__module__, fn.__name__ = module_name or fn.__module__, func_name or fn.__name__
+    return fn
+
+
+class _BroadcastingList:
+    """The annotation of one number or a list of some: ``BroadcastingList2[int]``."""
+
+    def __getitem__(self, types: Any) -> None:
+        return
+
+
+BroadcastingList = _BroadcastingList()
+
+
+# ---- torch.nn.modules.rnn ------------------------------------------------------------------------
+
+
+def _apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
+    """Return the tensor with one dimension in another order.
+
+    Args:
+        tensor: any shape.
+        permutation: ``[tensor.shape[dim]]``.
+        dim: the dimension.
+    """
+    return tensor.index_select(dim, permutation)
+
+
+def apply_permutation(tensor: Tensor, permutation: Tensor, dim: int = 1) -> Tensor:
+    """Return ``tensor.index_select(dim, permutation)``, with PyTorch's FutureWarning."""
+    warn(
+        "`apply_permutation` is deprecated, please use `tensor.index_select(dim, permutation)` "
+        "instead",
+        FutureWarning,
+    )
+    return _apply_permutation(tensor, permutation, dim)
 
 
 class TransformGetItemToIndex(contextlib.nullcontext[None]):

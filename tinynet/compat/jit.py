@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple, TypeVar
 
+from tinynet.compat.parallel.processes import Future as Future
 from tinynet.compat.refusal import refusal
 from tinynet.nn.base.module import Module
 
@@ -35,17 +36,50 @@ class Error(Exception):
     """What compiled code raises; functions that run as they are raise their own errors."""
 
 
-def _deprecated(name: str) -> None:
+def _deprecated(name: str, does: str = "returns its argument") -> None:
     """Give PyTorch's deprecation warning, and say that nothing is compiled.
 
     Python shows it in scripts, not in libraries. If warnings are errors, PyTorch's is one, too.
     """
     warnings.warn(
-        f"`torch.jit.{name}` is deprecated. tinynet compiles nothing and returns its argument. "
+        f"`torch.jit.{name}` is deprecated. tinynet compiles nothing and {does}. "
         "To save a module, call torch.save(module, f); torch.load(f, weights_only=False) loads it.",
         DeprecationWarning,
         stacklevel=3,
     )
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future:
+    """Return a Future for the result of a call, which is made at once.
+
+    Args:
+        func: the function.
+        *args, **kwargs: its arguments.
+
+    Raises:
+        Exception: what the function raises, as in PyTorch where nothing is compiled.
+
+    Example:
+        >>> import warnings
+        >>> from tinynet.compat import jit
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     jit.wait(jit.fork(max, 2, 3))
+        3
+    """
+    _deprecated("fork", "calls the function at once")
+    future = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future: Future) -> Any:
+    """Return the result of a call that ``fork`` made.
+
+    Args:
+        future: what ``fork`` returned.
+    """
+    _deprecated("wait", "returns the result")
+    return future.wait()
 
 
 def script(obj: Any, *args: Any, **kwargs: Any) -> Any:

@@ -32,9 +32,10 @@ _SAME = """
     amp random autograd autograd.function autograd.gradcheck autograd.graph autograd.variable
     fft backends backends.cuda backends.cudnn backends.mkl backends.mkldnn backends.mps
     backends.openmp backends.opt_einsum cuda distributions func masked nn
-    nn.modules.module nn.modules.utils nn.parallel.data_parallel
+    nn.grad nn.modules.module nn.modules.utils nn.parallel.data_parallel
     nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
-    nn.utils.convert_parameters nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
+    nn.utils.convert_parameters nn.utils.fusion nn.utils.memory_format
+    nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
     nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
     utils.data utils.tensorboard
 """.split()
@@ -186,7 +187,6 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.internals",
-    "torch.nn.utils.fusion": "compat.fusion",
     "torch.overrides": "autograd.overrides compat.fx.function_modes",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
@@ -196,6 +196,7 @@ PATHS: dict[str, str] = {
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
     "torch.quantization": "compat.quantization",
+    "torch.return_types": "compat.return_types",
     "torch.serialization": (
         "exchange.serialization exchange.pytorch exchange.safe_globals compat.types"
     ),
@@ -253,6 +254,7 @@ PATHS: dict[str, str] = {
     "torch.utils.backcompat": "backends.runtime",
     "torch.utils.data._utils": "data.loading.worker",
     "torch.utils.data._utils.collate": "data.loading.collate",
+    "torch.utils.data._utils.fetch": "data.loading.fetching",
 }
 
 # Names that PyTorch has under other paths than these, whose module of tinynet has both.
@@ -271,6 +273,69 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
     "torch.optim.adam": "AdamW",
+}
+
+_UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"
+_LISTS = " ".join(f"BroadcastingList{n}" for n in range(1, 7))
+_OVERRIDES = (
+    "boolean_dispatch handle_torch_function has_torch_function has_torch_function_unary "
+    "has_torch_function_variadic"
+)
+_OF_OPTIMIZERS = """
+    DeviceDict DeviceDtypeDict ParamsT _capturable_doc _default_to_fused_or_foreach
+    _device_dtype_check_for_fused _differentiable_doc _disable_dynamo_if_unsupported _foreach_doc
+    _fused_doc _get_capturable_supported_devices _get_scalar_dtype _get_value _maximize_doc
+    _params_doc _stack_if_compiling _to_scalar _use_grad_for_differentiable _view_as_real
+"""
+_INITIALIZERS = "constant_ xavier_normal_ xavier_uniform_"
+_TRIANGLES = "tril_matrix_to_vec vec_to_tril_matrix"
+_JACOBIANS = "get_analytical_jacobian get_numerical_jacobian"
+# Names that PyTorch's modules import from each other, by the beginnings of their paths.
+_IMPORTED = {
+    "torch._jit_internal": _LISTS,
+    "torch._tensor": f"Tensor {_OVERRIDES}",
+    "torch.autograd.gradcheck": _JACOBIANS,
+    "torch.distributions": f"F Tensor {_UTILITIES}",
+    "torch.distributions.transforms": _TRIANGLES,
+    "torch.distributions.utils": "euler_constant",
+    "torch.fft": "Tensor",
+    "torch.functional": f"F Tensor {_OVERRIDES}",
+    "torch.nn.functional": f"{_OVERRIDES} {_LISTS}",
+    "torch.nn.modules.": "F Module Parameter Tensor",
+    "torch.nn.modules.activation": _INITIALIZERS,
+    "torch.nn.modules.container": "OrderedDict chain container_abcs islice",
+    "torch.nn.modules.loss": "NLLLoss2d",
+    "torch.nn.modules.module": "Buffer OrderedDict RemovableHandle namedtuple",
+    "torch.nn.modules.rnn": "_apply_permutation apply_permutation",
+    "torch.nn.modules.transformer": "xavier_uniform_",
+    "torch.optim.": f"Module Optimizer Tensor {_OF_OPTIMIZERS}",
+    "torch.special": "Tensor",
+    "torch.utils.data.dataset": "Tensor default_generator randperm",
+}
+_SOURCES = {
+    "F": "torch.nn.functional",
+    "Module": "torch.nn.Module",
+    "Optimizer": "torch.optim.Optimizer",
+    "Parameter": "torch.nn.Parameter",
+    **{name: f"torch.{name}" for name in ("Tensor", "default_generator", "randperm")},
+    **{name: f"torch.distributions.utils.{name}" for name in _UTILITIES.split()},
+    **{name: f"torch.distributions.utils.{name}" for name in _TRIANGLES.split()},
+    **{name: f"torch.nn.init.{name}" for name in _INITIALIZERS.split()},
+    **{name: f"torch.optim.optimizer.{name}" for name in _OF_OPTIMIZERS.split()},
+    **{name: f"torch.overrides.{name}" for name in _OVERRIDES.split()},
+    **{name: f"tinynet.autograd.differences.{name}" for name in _JACOBIANS.split()},
+    **{name: "tinynet.compat.internals.BroadcastingList" for name in _LISTS.split()},
+    **{
+        name: f"tinynet.compat.internals.{name}"
+        for name in ("_apply_permutation", "apply_permutation", "boolean_dispatch")
+    },
+    **{name: f"collections.{name}" for name in ("OrderedDict", "namedtuple")},
+    **{name: f"itertools.{name}" for name in ("chain", "islice")},
+    "Buffer": "torch.nn.Buffer",
+    "NLLLoss2d": "torch.nn.NLLLoss2d",
+    "RemovableHandle": "torch.utils.hooks.RemovableHandle",
+    "container_abcs": "collections.abc",
+    "euler_constant": "numpy.euler_gamma",
 }
 
 OWN = {
@@ -297,6 +362,12 @@ def homes_of(path: str) -> list[ModuleType]:
     """
     homes = [home for home in PATHS[path].split() if not home.startswith("as_torch.")]
     return [import_module(f"tinynet.{home}".rstrip(".")) for home in homes]
+
+
+def source_of(path: str, name: str) -> str | None:
+    """Return the full path of a name that a module of PyTorch imports, None if it does not."""
+    imports = (n for beginning, n in _IMPORTED.items() if path.startswith(beginning))
+    return _SOURCES[name] if any(name in names.split() for names in imports) else None
 
 
 def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:

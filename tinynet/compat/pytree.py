@@ -16,11 +16,38 @@ class MappingKey(NamedTuple):
 
     key: Any
 
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Any) -> Any:
+        """Return the value of the key."""
+        return mapping[self.key]
+
 
 class SequenceKey(NamedTuple):
     """A step of a path: the index in a sequence."""
 
     idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Any) -> Any:
+        """Return the item at the index."""
+        return sequence[self.idx]
+
+
+class GetAttrKey(NamedTuple):
+    """A step of a path: the name of a field."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        """Return the field."""
+        return getattr(obj, self.name)
 
 
 class NodeDef(NamedTuple):
@@ -29,6 +56,7 @@ class NodeDef(NamedTuple):
     type: Any
     flatten_fn: Callable[[Any], tuple[list[Any], Any]]
     unflatten_fn: Callable[[Any, Any], Any]
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Any]] | None = None
 
 
 def _mapping(kind: Callable[[Any], Any]) -> tuple[Any, Any]:
@@ -64,9 +92,19 @@ def _list_flatten_with_keys(d: Any) -> tuple[list[tuple[SequenceKey, Any]], Any]
     return [(SequenceKey(i), value) for i, value in enumerate(d)], None
 
 
+def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[tuple[GetAttrKey, Any]], Any]:
+    """Return the fields of a named tuple with the steps to them."""
+    return [(GetAttrKey(name), value) for name, value in zip(d._fields, d, strict=True)], type(d)
+
+
 _tuple_flatten_with_keys = _list_flatten_with_keys
+_STEPS: dict[Any, Callable[[Any], tuple[list[tuple[Any, Any]], Any]]] = {
+    **dict.fromkeys((list, tuple, deque), _list_flatten_with_keys),
+    **dict.fromkeys((dict, OrderedDict, defaultdict), _dict_flatten_with_keys),
+    namedtuple: _namedtuple_flatten_with_keys,
+}
 SUPPORTED_NODES: dict[Any, NodeDef] = {
-    kind: NodeDef(kind, flatten, unflatten)
+    kind: NodeDef(kind, flatten, unflatten, _STEPS[kind])
     for kind, flatten, unflatten in (
         (list, _list_flatten, _list_unflatten),
         (tuple, _tuple_flatten, _tuple_unflatten),
@@ -120,6 +158,8 @@ def register_pytree_node(
     cls: type,
     flatten_fn: Callable[[Any], tuple[list[Any], Any]],
     unflatten_fn: Callable[[Any, Any], Any],
+    *,
+    flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Any]] | None = None,
     **options: Any,
 ) -> None:
     """Register a class as a node type; instances of other classes are leaves.
@@ -128,6 +168,7 @@ def register_pytree_node(
         cls: the class.
         flatten_fn: returns the children and a context.
         unflatten_fn: creates an instance from children and context.
+        flatten_with_keys_fn: returns the children, each after its step, and a context.
         **options: names for serialization; ignored.
 
     Example:
@@ -138,10 +179,69 @@ def register_pytree_node(
         >>> pytree.tree_leaves(Pair(1, [2, 3]))
         [1, 2, 3]
     """
-    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn)
+    SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
 _register_pytree_node = register_pytree_node
+
+
+def register_dataclass(
+    cls: type,
+    *,
+    field_names: list[str] | None = None,
+    drop_field_names: list[str] | None = None,
+    serialized_type_name: str | None = None,
+) -> None:
+    """Register a dataclass as a node type: its fields are the children.
+
+    Args:
+        cls: the class.
+        field_names: the fields; by default all that the constructor takes.
+        drop_field_names: fields that are left out, and get their defaults.
+        serialized_type_name: ignored.
+
+    Raises:
+        ValueError: no fields are given for a class that is not a dataclass.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> import dataclasses
+        >>> @dataclasses.dataclass
+        ... class Pair:
+        ...     a: int
+        ...     b: int
+        >>> pytree.register_dataclass(Pair)
+        >>> pytree.tree_leaves_with_path(Pair(1, 2))
+        [((GetAttrKey(name='a'),), 1), ((GetAttrKey(name='b'),), 2)]
+    """
+    if field_names is None:
+        if not dataclasses.is_dataclass(cls):
+            raise ValueError(
+                "field_names must be specified with a list of all fields used to initialize "
+                f"{cls}, as it is not a dataclass."
+            )
+        field_names = [field.name for field in dataclasses.fields(cls) if field.init]
+    names = [name for name in field_names if name not in (drop_field_names or ())]
+
+    def steps(x: Any) -> tuple[list[tuple[GetAttrKey, Any]], Any]:
+        return [(GetAttrKey(name), getattr(x, name)) for name in names], None
+
+    register_pytree_node(
+        cls,
+        lambda x: ([getattr(x, name) for name in names], None),
+        lambda children, _: cls(**dict(zip(names, children, strict=True))),
+        flatten_with_keys_fn=steps,
+    )
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Return whether an object is a named tuple, or a class of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+def is_namedtuple_instance(obj: Any) -> bool:
+    """Return whether an object is a named tuple."""
+    return is_namedtuple_class(type(obj))
 
 
 def is_namedtuple_class(cls: Any) -> bool:
@@ -312,13 +412,19 @@ def _chosen(kinds: Any) -> Callable[[Any], bool]:
     return kinds
 
 
-def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTree:
+def tree_map_only(
+    kinds: Any,
+    func: Callable[[Any], Any],
+    tree: PyTree,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> PyTree:
     """Apply a function to the leaves of certain classes only, and return the tree of results.
 
     Args:
         kinds: a class, a tuple of classes, or a predicate.
         func: takes the leaf.
         tree: the tree.
+        is_leaf: as in ``tree_flatten``.
 
     Example:
         >>> from tinynet.compat import pytree
@@ -326,7 +432,141 @@ def tree_map_only(kinds: Any, func: Callable[[Any], Any], tree: PyTree) -> PyTre
         [2, 'a']
     """
     chosen = _chosen(kinds)
-    return tree_map(lambda leaf: func(leaf) if chosen(leaf) else leaf, tree)
+    return tree_map(lambda leaf: func(leaf) if chosen(leaf) else leaf, tree, is_leaf=is_leaf)
+
+
+def tree_map_(
+    func: Callable[..., Any],
+    tree: PyTree,
+    *rests: PyTree,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> PyTree:
+    """Apply a function to each leaf, and return the tree unchanged.
+
+    Args:
+        func, tree, rests, is_leaf: as in ``tree_map``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_map_(tn.Tensor.zero_, [tn.ones(1)])
+        [tensor([0.])]
+    """
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def tree_map_only_(
+    kinds: Any,
+    func: Callable[[Any], Any],
+    tree: PyTree,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> PyTree:
+    """Apply a function to the leaves of certain classes, and return the tree unchanged."""
+    tree_map_only(kinds, func, tree, is_leaf)
+    return tree
+
+
+# ---- paths --------------------------------------------------------------------------------------
+
+Path = tuple[Any, ...]
+
+
+def keystr(kp: Path) -> str:
+    """Return the text of a path.
+
+    Args:
+        kp: its steps.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.keystr((pytree.MappingKey("a"), pytree.SequenceKey(0)))
+        "['a'][0]"
+    """
+    return "".join(map(str, kp))
+
+
+def key_get(obj: Any, kp: Path) -> Any:
+    """Return what is at the end of a path in a tree."""
+    for step in kp:
+        obj = step.get(obj)
+    return obj
+
+
+def tree_leaves_with_path(
+    tree: PyTree, is_leaf: Callable[[Any], bool] | None = None
+) -> list[tuple[Path, Any]]:
+    """Return the leaves, each after its path.
+
+    Args:
+        tree, is_leaf: as in ``tree_flatten``.
+
+    Raises:
+        ValueError: a registered class has no ``flatten_with_keys_fn``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_leaves_with_path({"a": [5]})
+        [((MappingKey(key='a'), SequenceKey(idx=0)), 5)]
+    """
+    if tree_is_leaf(tree, is_leaf):
+        return [((), tree)]
+    flatten = SUPPORTED_NODES[_get_node_type(tree)].flatten_with_keys_fn
+    if flatten is None:
+        raise ValueError(
+            f"Did not find a flatten_with_keys_fn for type: {_get_node_type(tree)}. Please pass a "
+            "flatten_with_keys_fn argument to register_pytree_node."
+        )
+    return [
+        ((step, *path), leaf)
+        for step, child in flatten(tree)[0]
+        for path, leaf in tree_leaves_with_path(child, is_leaf)
+    ]
+
+
+def tree_flatten_with_path(
+    tree: PyTree, is_leaf: Callable[[Any], bool] | None = None
+) -> tuple[list[tuple[Path, Any]], TreeSpec]:
+    """Return the leaves, each after its path, and the structure."""
+    return tree_leaves_with_path(tree, is_leaf), tree_structure(tree, is_leaf)
+
+
+def tree_map_with_path(
+    func: Callable[..., Any],
+    tree: PyTree,
+    *rests: PyTree,
+    is_leaf: Callable[[Any], bool] | None = None,
+) -> PyTree:
+    """Apply a function to the path of each leaf and the leaf, and return the tree of results.
+
+    Args:
+        func: takes a path, a leaf, and the corresponding leaves of the other trees.
+        tree, rests, is_leaf: as in ``tree_map``.
+
+    Example:
+        >>> from tinynet.compat import pytree
+        >>> pytree.tree_map_with_path(lambda path, x: f"{pytree.keystr(path)}={x}", {"a": 1})
+        {'a': "['a']=1"}
+    """
+    paths = iter([path for path, _ in tree_leaves_with_path(tree, is_leaf)])
+    return tree_map(lambda *leaves: func(next(paths), *leaves), tree, *rests, is_leaf=is_leaf)
+
+
+# ---- questions ----------------------------------------------------------------------------------
+
+
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> list[Any]:
+    """Return the leaves of the arguments of a call."""
+    return tree_leaves([*args, *kwargs.values()])
+
+
+def tree_all_only(kinds: Any, pred: Callable[[Any], bool], tree: PyTree) -> bool:
+    """Return True if a predicate holds for all leaves of certain classes."""
+    return all(map(pred, filter(_chosen(kinds), tree_leaves(tree))))
+
+
+def tree_any_only(kinds: Any, pred: Callable[[Any], bool], tree: PyTree) -> bool:
+    """Return True if a predicate holds for some leaf of certain classes."""
+    return any(map(pred, filter(_chosen(kinds), tree_leaves(tree))))
 
 
 def tree_all(pred: Callable[[Any], bool], tree: PyTree) -> bool:

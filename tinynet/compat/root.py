@@ -3,33 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
+from tinynet import cuda
 from tinynet import ops as functions
 from tinynet.backends.runtime import _assert as _assert
+from tinynet.backends.runtime import get_deterministic_debug_mode as get_deterministic_debug_mode
+from tinynet.backends.runtime import set_deterministic_debug_mode as set_deterministic_debug_mode
+from tinynet.compat import cpu
 from tinynet.compat.library import ops as ops
-from tinynet.compat.native_functions import REDUCTIONS as REDUCTIONS
-from tinynet.compat.native_functions import _log_softmax as _log_softmax
-from tinynet.compat.native_functions import _log_softmax_backward_data as _log_softmax_backward_data
-from tinynet.compat.native_functions import _softmax as _softmax
-from tinynet.compat.native_functions import _softmax_backward_data as _softmax_backward_data
-from tinynet.compat.native_functions import _weight_norm as _weight_norm
-from tinynet.compat.native_functions import batch_norm as batch_norm
-from tinynet.compat.native_functions import (
+from tinynet.compat.native.functions import REDUCTIONS as REDUCTIONS
+from tinynet.compat.native.functions import _log_softmax as _log_softmax
+from tinynet.compat.native.functions import _log_softmax_backward_data as _log_softmax_backward_data
+from tinynet.compat.native.functions import _softmax as _softmax
+from tinynet.compat.native.functions import _softmax_backward_data as _softmax_backward_data
+from tinynet.compat.native.functions import _weight_norm as _weight_norm
+from tinynet.compat.native.functions import batch_norm as batch_norm
+from tinynet.compat.native.functions import (
     binary_cross_entropy_with_logits as binary_cross_entropy_with_logits,
 )
-from tinynet.compat.native_functions import cosine_embedding_loss as cosine_embedding_loss
-from tinynet.compat.native_functions import ctc_loss as ctc_loss
-from tinynet.compat.native_functions import dropout_ as dropout_
-from tinynet.compat.native_functions import embedding as embedding
-from tinynet.compat.native_functions import hinge_embedding_loss as hinge_embedding_loss
-from tinynet.compat.native_functions import instance_norm as instance_norm
-from tinynet.compat.native_functions import kl_div as kl_div
-from tinynet.compat.native_functions import lobpcg as lobpcg
-from tinynet.compat.native_functions import margin_ranking_loss as margin_ranking_loss
-from tinynet.compat.native_functions import norm_except_dim as norm_except_dim
-from tinynet.compat.native_functions import poisson_nll_loss as poisson_nll_loss
-from tinynet.compat.native_functions import triplet_margin_loss as triplet_margin_loss
+from tinynet.compat.native.functions import cosine_embedding_loss as cosine_embedding_loss
+from tinynet.compat.native.functions import ctc_loss as ctc_loss
+from tinynet.compat.native.functions import dropout_ as dropout_
+from tinynet.compat.native.functions import embedding as embedding
+from tinynet.compat.native.functions import hinge_embedding_loss as hinge_embedding_loss
+from tinynet.compat.native.functions import instance_norm as instance_norm
+from tinynet.compat.native.functions import kl_div as kl_div
+from tinynet.compat.native.functions import lobpcg as lobpcg
+from tinynet.compat.native.functions import margin_ranking_loss as margin_ranking_loss
+from tinynet.compat.native.functions import norm_except_dim as norm_except_dim
+from tinynet.compat.native.functions import poisson_nll_loss as poisson_nll_loss
+from tinynet.compat.native.functions import triplet_margin_loss as triplet_margin_loss
+from tinynet.compat.native.layers import adaptive_max_pool1d as adaptive_max_pool1d
+from tinynet.compat.native.layers import affine_grid_generator as affine_grid_generator
+from tinynet.compat.native.layers import alpha_dropout_ as alpha_dropout_
+from tinynet.compat.native.layers import conv_tbc as conv_tbc
+from tinynet.compat.native.layers import convolution as convolution
+from tinynet.compat.native.layers import embedding_bag as embedding_bag
+from tinynet.compat.native.layers import embedding_renorm_ as embedding_renorm_
+from tinynet.compat.native.layers import feature_alpha_dropout as feature_alpha_dropout
+from tinynet.compat.native.layers import feature_alpha_dropout_ as feature_alpha_dropout_
+from tinynet.compat.native.layers import feature_dropout as feature_dropout
+from tinynet.compat.native.layers import feature_dropout_ as feature_dropout_
+from tinynet.compat.native.layers import frobenius_norm as frobenius_norm
+from tinynet.compat.native.layers import max_pool1d_with_indices as max_pool1d_with_indices
+from tinynet.compat.native.layers import nuclear_norm as nuclear_norm
+from tinynet.compat.native.recurrent import gru as gru
+from tinynet.compat.native.recurrent import gru_cell as gru_cell
+from tinynet.compat.native.recurrent import lstm as lstm
+from tinynet.compat.native.recurrent import lstm_cell as lstm_cell
+from tinynet.compat.native.recurrent import rnn_relu as rnn_relu
+from tinynet.compat.native.recurrent import rnn_relu_cell as rnn_relu_cell
+from tinynet.compat.native.recurrent import rnn_tanh as rnn_tanh
+from tinynet.compat.native.recurrent import rnn_tanh_cell as rnn_tanh_cell
 from tinynet.compat.parallel.processes import Future as Future
 from tinynet.compat.refusal import Event as Event
 from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader
@@ -62,11 +89,14 @@ from tinynet.compat.types import uint7 as uint7
 from tinynet.compat.utilities.dlpack import from_dlpack as from_dlpack
 from tinynet.compat.utilities.dlpack import to_dlpack as to_dlpack
 from tinynet.compat.version import __version__ as __version__
+from tinynet.core.devices import device as _device
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.cuda import OutOfMemoryError as OutOfMemoryError
 from tinynet.optim.base.hooks import (
     _group_tensors_by_device_and_dtype as _group_tensors_by_device_and_dtype,
 )
+from tinynet.sparse.functions import smm as smm
+from tinynet.sparse.functions import sspaddmm as sspaddmm
 
 _BOTH = (
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min cos cosh div erf erfc exp "
@@ -147,6 +177,28 @@ def _written(method: Callable[..., Any]) -> Callable[..., Tensor]:
 globals().update(
     (f"_foreach_{name}", for_each(name)) for name in [*_METHODS, *(f"{n}_" for n in _BOTH)]
 )
+
+
+def get_device_module(device: Any = None) -> ModuleType:
+    """Return the module of a device type: ``torch.cpu`` or ``torch.cuda``.
+
+    Args:
+        device: a device or its type; the CPU unless given.
+
+    Raises:
+        RuntimeError: there is no such device, or no module for it.
+
+    Example:
+        >>> tn.get_device_module().is_available()
+        True
+    """
+    name = _device(device or "cpu").type
+    modules = {"cpu": cpu, "cuda": cuda, "mps": cuda, "xpu": cuda}
+    if name not in modules:
+        raise RuntimeError(
+            f"Device '{name}' does not have a corresponding module registered as 'torch.{name}'."
+        )
+    return modules[name]
 
 
 def _disable_dynamo(fn: Any = None, recursive: bool = True) -> Any:

@@ -6,6 +6,7 @@ from tinynet.base.lazy import attach as _attach
 
 if TYPE_CHECKING:
     from tinynet.nn import functional as functional
+    from tinynet.nn import grad as grad
     from tinynet.nn import init as init
     from tinynet.nn import modules as modules
     from tinynet.nn import utils as utils

@@ -1,5 +1,6 @@
 """Names that programs import from PyTorch's private modules."""
 
+import importlib
 import os
 from types import ModuleType
 
@@ -36,6 +37,16 @@ from tinynet.compat import hub, paths
 )
 def test_they_are_there(path, name):
     assert any(hasattr(home, name) for home in paths.homes_of(path))
+
+
+def test_what_files_import_from_their_neighbours_is_there():
+    for beginning, names in paths._IMPORTED.items():
+        assert any(path.startswith(beginning) for path in paths.PATHS)
+        for name in names.split():
+            module, _, last = paths.source_of(beginning, name).rpartition(".")
+            served = module in paths.PATHS
+            homes = paths.homes_of(module) if served else [importlib.import_module(module)]
+            assert any(hasattr(home, last) for home in homes), name
 
 
 def test_a_function_without_dynamo_runs():

@@ -46,7 +46,7 @@ MODULES = {
         "tinynet.capture.api": "compile",
         "tinynet.compat": "compat=",
         "tinynet.compat.accelerator": "accelerator=",
-        "tinynet.compat.native_functions": (
+        "tinynet.compat.native.functions": (
             "alpha_dropout constant_pad_nd dropout grid_sampler grid_sampler_2d grid_sampler_3d "
             "group_norm layer_norm native_batch_norm native_dropout native_group_norm "
             "native_layer_norm threshold"
@@ -212,6 +212,7 @@ MODULES = {
     },
     "tinynet.nn": {
         "tinynet.nn.functional": "functional=",
+        "tinynet.nn.grad": "grad=",
         "tinynet.nn.init": "init=",
         "tinynet.nn.modules": "modules=",
         "tinynet.nn.utils": "utils=",
@@ -297,6 +298,7 @@ MODULES = {
         ),
     },
     "tinynet.nn.functional": {
+        "tinynet.nn.grad": "grad=",
         "tinynet.nn.functional.activation": "activation=",
         "tinynet.nn.functional.activation.activations_inplace": (
             "relu_ leaky_relu_ rrelu_ threshold_ hardtanh_ elu_ selu_ celu_"

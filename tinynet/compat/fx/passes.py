@@ -6,7 +6,6 @@ import copy
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from tinynet.compat.fusion import fuse_conv_bn_eval
 from tinynet.compat.fx._symbolic_trace import Tracer, symbolic_trace
 from tinynet.compat.fx.graph import Graph
 from tinynet.compat.fx.graph_module import GraphModule
@@ -18,6 +17,7 @@ from tinynet.nn.base.module import Module
 from tinynet.nn.layers.convolution.conv import Conv1d, Conv2d, Conv3d
 from tinynet.nn.layers.dropout import Dropout
 from tinynet.nn.layers.normalization.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from tinynet.nn.utils.fusion import fuse_conv_bn_eval
 
 __all__ = [
     "ShapeProp",

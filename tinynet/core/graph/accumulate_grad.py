@@ -211,7 +211,7 @@ def first_of_each(index: Array, count: int) -> Array:
 
 
 # ---- sparse gradients ---------------------------------------------------------------------------
-# As ``Embedding(sparse=True)`` makes them: a tensor whose array is ``Rows``. ``tinynet/sparse.py``
+# As ``Embedding(sparse=True)`` makes them: a tensor whose array is ``Rows``. ``tinynet/sparse/``
 # has its methods; all other operations convert it to a dense tensor first.
 
 

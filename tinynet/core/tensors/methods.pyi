@@ -95,6 +95,30 @@ class TensorMethods:
     @property
     def retains_grad(self) -> builtins.bool:
         """Return True for a non-leaf that retains its gradient."""
+    def to_dense(
+        self, dtype: DtypeLike = None, *, masked_grad: builtins.bool | None = None
+    ) -> Tensor:
+        """Return the tensor as a dense one; itself if it is dense already."""
+    def coalesce(self) -> Tensor:
+        """Return a sparse tensor that stores each row once, in ascending order."""
+    def is_coalesced(self) -> builtins.bool:
+        """Return True for a sparse tensor that stores each row once."""
+    def _indices(self) -> Tensor:
+        """Return the numbers of the rows, ``[1, n]``."""
+    def _values(self) -> Tensor:
+        """Return the rows, ``[n, ...]``; they share the memory."""
+    def indices(self) -> Tensor:
+        """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
+    def values(self) -> Tensor:
+        """Return the rows of a coalesced tensor, ``[n, ...]``."""
+    def _nnz(self) -> builtins.int:
+        """Return the number of stored rows."""
+    def sparse_dim(self) -> builtins.int:
+        """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor."""
+    def dense_dim(self) -> builtins.int:
+        """Return the number of dimensions of a row, or of a dense tensor."""
+    def _shown(self) -> str:
+        """Return what ``repr`` shows for a sparse tensor."""
     def transpose(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
         """Return a view with two dimensions swapped."""
     def t(self) -> Tensor:
@@ -1647,30 +1671,23 @@ class TensorMethods:
         self, sparse_dim: builtins.int | None = None, *, layout: Any = None
     ) -> Tensor:
         """Return a sparse tensor with the nonzero entries."""
-    def to_dense(
-        self, dtype: DtypeLike = None, *, masked_grad: builtins.bool | None = None
+    def smm(self, mat: Tensor) -> Tensor:
+        """Return the product of a sparse and a dense matrix as a sparse one."""
+    def sspaddmm(
+        self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Tensor:
-        """Return the tensor as a dense one; itself if it is dense already."""
-    def coalesce(self) -> Tensor:
-        """Return a sparse tensor that stores each row once, in ascending order."""
-    def is_coalesced(self) -> builtins.bool:
-        """Return True for a sparse tensor that stores each row once."""
-    def _indices(self) -> Tensor:
-        """Return the numbers of the rows, ``[1, n]``."""
-    def _values(self) -> Tensor:
-        """Return the rows, ``[n, ...]``; they share the memory."""
-    def indices(self) -> Tensor:
-        """Return the numbers of the rows of a coalesced tensor, ``[1, n]``."""
-    def values(self) -> Tensor:
-        """Return the rows of a coalesced tensor, ``[n, ...]``."""
-    def _nnz(self) -> builtins.int:
-        """Return the number of stored rows."""
-    def sparse_dim(self) -> builtins.int:
-        """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor."""
-    def dense_dim(self) -> builtins.int:
-        """Return the number of dimensions of a row, or of a dense tensor."""
-    def _shown(self) -> str:
-        """Return what ``repr`` shows for a sparse tensor."""
+        """Return ``beta * input + alpha * (mat1 @ mat2)`` as a sparse matrix, which is not
+        coalesced."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """Return a sparse tensor with the elements at the entries of a sparse ``mask``."""
+    def crow_indices(self) -> Tensor:
+        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+    def col_indices(self) -> Tensor:
+        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+    def ccol_indices(self) -> Tensor:
+        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+    def row_indices(self) -> Tensor:
+        """Raise RuntimeError: the tensor has no rows or columns of entries."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:
@@ -1686,3 +1703,16 @@ class TensorMethods:
         """Return a DLPack capsule over the memory, for the ``from_dlpack`` of other libraries."""
     def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]:
         """Return DLPack's numbers of the CPU."""
+    def prelu(self, weight: Tensor) -> Tensor:
+        """Return x above 0 and ``weight * x`` below; see ``nn.functional.prelu``."""
+    def hardshrink(self, lambd: builtins.float = 0.5) -> Tensor:
+        """Return x outside ``[-lambd, lambd]`` and 0 inside; see ``nn.functional.hardshrink``."""
+    def pin_memory(self, device: Any = None) -> Tensor:
+        """Raise RuntimeError: memory is pinned for an accelerator, and there is none."""
+    def is_distributed(self) -> builtins.bool:
+        """Return False: a tensor is in one process."""
+    def module_load(self, other: Tensor, assign: builtins.bool = False) -> Tensor:
+        """Return what becomes of the tensor when ``load_state_dict`` loads another one into it."""
+    @property
+    def name(self) -> None:
+        """None: only PyTorch's graphs name tensors."""

@@ -1,6 +1,7 @@
 """Building a batch from a list of samples."""
 
 import copy
+import re
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
@@ -111,11 +112,14 @@ def default_convert(data: Any) -> Any:
 # ---- leaves ----
 
 
+default_collate_err_msg_format = (
+    "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+)
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # what copies of PyTorch's collate ask of dtypes
+
+
 def _unsupported(found: Any) -> TypeError:
-    sentence = (
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {found}"
-    )
+    sentence = default_collate_err_msg_format.format(found)
     fix = "return one of these from the dataset, or pass a `collate_fn` to the DataLoader"
     return TypeError(errors.with_fix(sentence, fix))
 
@@ -132,7 +136,8 @@ _RAGGED = (
 )
 
 
-def _of_tensors(batch: Sequence[Any], **_: Any) -> Tensor:
+def collate_tensor_fn(batch: Sequence[Any], **_: Any) -> Tensor:
+    """Return one tensor of tensors of one size."""
     try:
         return stack(list(batch))
     except RuntimeError as error:
@@ -141,27 +146,32 @@ def _of_tensors(batch: Sequence[Any], **_: Any) -> Tensor:
         raise RuntimeError(errors.with_fix(str(error), _RAGGED)) from None
 
 
-def _of_arrays(batch: Sequence[Any], **_: Any) -> Tensor:
+def collate_numpy_array_fn(batch: Sequence[Any], **_: Any) -> Tensor:
+    """Return one tensor of arrays of one size."""
     if batch[0].dtype.kind not in "biuf":
         raise _unsupported(batch[0].dtype)
-    return _of_tensors([_tensor(np.asarray(item)) for item in batch])
+    return collate_tensor_fn([_tensor(np.asarray(item)) for item in batch])
 
 
-def _of_scalars(batch: Sequence[Any], **_: Any) -> Tensor:
+def collate_numpy_scalar_fn(batch: Sequence[Any], **_: Any) -> Tensor:
+    """Return a tensor of numpy's numbers."""
     return _tensor(np.array(batch))
 
 
-def _of_floats(batch: Sequence[Any], **_: Any) -> Tensor:
+def collate_float_fn(batch: Sequence[Any], **_: Any) -> Tensor:
+    """Return a float64 tensor of Python's floats."""
     return _tensor(np.array(batch, dtype=np.float64))
 
 
-def _of_ints(batch: Sequence[Any], **_: Any) -> Tensor:
+def collate_int_fn(batch: Sequence[Any], **_: Any) -> Tensor:
+    """Return a tensor of Python's ints."""
     array = np.array(batch)
     # As in PyTorch, only a batch whose first number is a float becomes float64.
     return _tensor(array.astype(dtypes.default_float()) if array.dtype.kind == "f" else array)
 
 
-def _of_texts(batch: Sequence[Any], **_: Any) -> Any:
+def collate_str_fn(batch: Sequence[Any], **_: Any) -> Any:
+    """Return texts unchanged."""
     return batch
 
 
@@ -207,11 +217,11 @@ def _of_sequences(batch: Sequence[Any], fn_map: CollateMap) -> Any:
 
 # PyTorch's map of this name. np.float64 is a float, np.str_ a str, and bool an int.
 default_collate_fn_map: CollateMap = {
-    Tensor: _of_tensors,
-    np.ndarray: _of_arrays,
-    (np.bool_, np.number): _of_scalars,
-    float: _of_floats,
-    int: _of_ints,
-    str: _of_texts,
-    bytes: _of_texts,
+    Tensor: collate_tensor_fn,
+    np.ndarray: collate_numpy_array_fn,
+    (np.bool_, np.number): collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
 }

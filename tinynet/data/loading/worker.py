@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tinynet.core.explanations.failures import explain
-from tinynet.data.dataset import Dataset, Samples, fetch
+from tinynet.data.dataset import Dataset, Samples
+from tinynet.data.loading import fetching
 from tinynet.data.loading.collate import default_collate
 from tinynet.kernels import threads
 from tinynet.random import default_generator
@@ -163,12 +164,15 @@ class Reader:
 
 
 class _MapReader(Reader):
+    def __init__(self, work: Work, start: Start, seeded: Seeded) -> None:
+        super().__init__(work, start, seeded)
+        options = work.batched, work.collated, work.drop_last
+        self.fetcher = fetching._MapDatasetFetcher(work.dataset, *options)
+
     def read(self, number: int, request: Any) -> Any:
-        work = self.work
         with self.seeded(mix(self.start.seed, 0, number)):
             try:
-                found = fetch(work.dataset, request) if work.batched else work.dataset[request]
-                return work.collated(found)
+                return self.fetcher.fetch(request)
             except StopIteration as error:  # would be mistaken for the end of the pass
                 raise RuntimeError("the dataset or collate_fn raised StopIteration") from error
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tinynet.base.lazy import attach as _attach
 
 if TYPE_CHECKING:
+    from tinynet.nn import grad as grad
     from tinynet.nn.functional.activation.activations_inplace import *
     from tinynet.nn.functional.activation.piecewise import *
     from tinynet.nn.functional.activation.smooth import *

@@ -51,12 +51,18 @@ def by_rank(
         options: those of ``@operation``.
     """
     return {
-        rank: operation(node=node.format(rank), **options)(_copy(declared, rank)) for rank in ranks
+        rank: operation(node=node.format(rank), **options)(
+            _copy(declared, f"{declared.__name__}{rank}d")
+        )
+        for rank in ranks
     }
 
 
 def of_rank(
-    rank: int, family: Callable[Concatenate[int, P], R], autocast: str | None = None
+    rank: int,
+    family: Callable[Concatenate[int, P], R],
+    autocast: str | None = None,
+    name: str | None = None,
 ) -> Callable[P, R]:
     """Return the function of a family for a number of spatial dimensions: ``conv2d`` of ``conv``.
 
@@ -65,8 +71,9 @@ def of_rank(
         family: the function. Its docstring is a format string with the fields ``rank``, ``last``
             ("the last two dimensions") and ``sizes`` ("height, width").
         autocast: the policy, see ``core/declaration/casting.py``.
+        name: the function's; by default the family's and the number.
     """
-    named: Callable[Concatenate[int, P], R] = _copy(family, rank)
+    named: Callable[Concatenate[int, P], R] = _copy(family, name or f"{family.__name__}{rank}d")
 
     @functools.wraps(named)
     def function(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -80,12 +87,12 @@ def of_rank(
     return called(function, autocast=autocast)
 
 
-def _copy(function: Any, rank: int) -> Any:
-    """Return a copy of a function whose name ends in the number of dimensions."""
+def _copy(function: Any, name: str) -> Any:
+    """Return a copy of a function with another name."""
     copy = FunctionType(
         function.__code__,
         function.__globals__,
-        f"{function.__name__}{rank}d",
+        name,
         function.__defaults__,
         function.__closure__,
     )

@@ -85,7 +85,25 @@ def run_lstm(input: Tensor, state: State, w: Weights, reverse: bool) -> State:
 
 
 def one_step(run: Run, input: Tensor, state: State, w: Weights) -> State:
-    """Return the next state: a cell is a sequence of one step. The input is ``[batch, inputs]``."""
+    """Return the next state: a cell is a sequence of one step. The input is ``[batch, inputs]``.
+
+    Raises:
+        RuntimeError: sizes or dtypes do not match.
+    """
+    inputs, size = w.ih.shape[1], w.hh.shape[1]
+    if input.shape[1] != inputs:
+        raise RuntimeError(
+            f"input has inconsistent input_size: got {input.shape[1]} expected {inputs}"
+        )
+    for place, s in enumerate(state):
+        if s.shape[0] != len(input):
+            raise RuntimeError(
+                f"Input batch size {len(input)} doesn't match hidden{place} batch size {s.shape[0]}"
+            )
+        if s.shape[1:] != (size,):
+            raise RuntimeError(
+                f"hidden{place} has inconsistent hidden_size: got {s.shape[-1]}, expected {size}"
+            )
     return run(input.unsqueeze(0), state, w, False)[1:]
 
 

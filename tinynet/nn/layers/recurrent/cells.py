@@ -95,22 +95,8 @@ def _step(layer: Any, run: Run, input: Tensor, state: State | None, count: int =
         input = input.unsqueeze(0)
         state = None if state is None else tuple(s.unsqueeze(0) for s in state)
         return tuple(s.squeeze(0) for s in _step(layer, run, input, state, count))
-    if input.shape[1] != layer.input_size:
-        raise RuntimeError(
-            f"input has inconsistent input_size: got {input.shape[1]} expected {layer.input_size}"
-        )
     if state is None:
         state = (zeros(len(input), layer.hidden_size, dtype=input.dtype),) * count
-    for place, s in enumerate(state):
-        if s.shape[0] != len(input):
-            raise RuntimeError(
-                f"Input batch size {len(input)} doesn't match hidden{place} batch size {s.shape[0]}"
-            )
-        if s.shape[1:] != (layer.hidden_size,):
-            raise RuntimeError(
-                f"hidden{place} has inconsistent hidden_size: got {s.shape[-1]}, "
-                f"expected {layer.hidden_size}"
-            )
     weights = Weights(layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh)
     return one_step(run, input, state, weights)
 

@@ -1,23 +1,24 @@
-"""Products of sparse and dense matrices, as in graph neural networks: ``torch.sparse``.
+"""Sparse tensors, and their products with dense matrices, as in graph neural networks.
 
 A sparse tensor stores the indices of its entries, its ``Pattern``, and their values: a tensor with
 history. Products with dense matrices use only the entries, in forward and backward; all other
 operations convert it to a dense array. Gradients of ``Embedding(sparse=True)`` store rows instead
-(``core/graph/accumulate_grad.py``); the last part has their methods.
+(``core/graph/accumulate_grad.py``, ``rows.py``).
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import Any
 
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.core import layouts, printing
+from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph import views
-from tinynet.core.graph.accumulate_grad import Rows, is_sparse, rows_of, sparse
+from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
 from tinynet.dtypes import Array, DtypeLike
@@ -219,6 +220,17 @@ class SparseTensor(Tensor):
         """Return a copy with the same history."""
         return _sparse(self._array.pattern, self._array.values.clone())
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if id(self) not in memo:
+            values = copy.deepcopy(self._array.values, memo)
+            memo[id(self)] = _sparse(self._array.pattern, values)
+        found: Tensor = memo[id(self)]
+        return found
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        pattern, values = self._array.pattern, self._array.values
+        return _rebuilt, (pattern.index, pattern.shape, values.detach(), values.requires_grad)
+
     def crow_indices(self) -> Tensor:
         """Return the start of each row in the compressed form, and the number of entries."""
         counts = np.bincount(self._array.pattern.index[0], minlength=self._array.shape[0])
@@ -234,6 +246,11 @@ def _sparse(pattern: Pattern, values: Tensor) -> Tensor:
     made: Tensor = object.__new__(SparseTensor)
     fill(made, Entries(pattern, values))  # type: ignore[arg-type]
     return made
+
+
+def _rebuilt(index: Array, shape: tuple[int, ...], values: Tensor, requires_grad: bool) -> Tensor:
+    """Return the tensor of a pickle."""
+    return _sparse(Pattern(index, shape), values.requires_grad_(requires_grad))
 
 
 def sparse_coo_tensor(
@@ -395,157 +412,3 @@ FloatTensor = _of_entries(dtypes.float32)
 DoubleTensor = _of_entries(dtypes.float64)
 LongTensor = _of_entries(dtypes.int64)
 IntTensor = _of_entries(dtypes.int32)
-
-
-# ---- gradients of rows ---------------------------------------------------------------------------
-
-
-def _check_coalesced(t: Tensor, what: str) -> None:
-    if not rows_of(t, what).coalesced:
-        raise RuntimeError(
-            f"Cannot get {what} on an uncoalesced tensor, please call .coalesce() first"
-        )
-
-
-@method
-def to_dense(self: Tensor, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
-    """Return the tensor as a dense one; itself if it is dense already.
-
-    Args:
-        dtype: the dtype of the result; by default the tensor's.
-        masked_grad: without effect.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2, 2])).sum().backward()
-        >>> table.weight.grad.to_dense()
-        tensor([[0.],
-                [0.],
-                [2.]])
-    """
-    dense = wrap(rows_of(self).dense()) if is_sparse(self) else self
-    return dense if dtype is None else dense.to(dtype)
-
-
-@method
-def coalesce(self: Tensor) -> Tensor:
-    """Return a sparse tensor that stores each row once, in ascending order.
-
-    Raises:
-        RuntimeError: the tensor is dense.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2, 2, 0])).sum().backward()
-        >>> table.weight.grad.coalesce().values()
-        tensor([[1.],
-                [2.]])
-    """
-    return sparse(rows_of(self, "coalesce").coalesce())
-
-
-@method
-def is_coalesced(self: Tensor) -> bool:
-    """Return True for a sparse tensor that stores each row once.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2, 2])).sum().backward()
-        >>> table.weight.grad.is_coalesced(), table.weight.grad.coalesce().is_coalesced()
-        (False, True)
-    """
-    return rows_of(self, "is_coalesced").coalesced
-
-
-@method
-def _indices(self: Tensor) -> Tensor:
-    """Return the numbers of the rows, ``[1, n]``."""
-    return wrap(np.asarray(rows_of(self, "_indices").index, np.int64)[None])
-
-
-@method
-def _values(self: Tensor) -> Tensor:
-    """Return the rows, ``[n, ...]``; they share the memory."""
-    return wrap(rows_of(self, "_values").values)
-
-
-@method
-def indices(self: Tensor) -> Tensor:
-    """Return the numbers of the rows of a coalesced tensor, ``[1, n]``.
-
-    Raises:
-        RuntimeError: the tensor is not coalesced, or not sparse.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2, 2, 0])).sum().backward()
-        >>> table.weight.grad.coalesce().indices()
-        tensor([[0, 2]])
-    """
-    _check_coalesced(self, "indices")
-    return _indices(self)
-
-
-@method
-def values(self: Tensor) -> Tensor:
-    """Return the rows of a coalesced tensor, ``[n, ...]``.
-
-    Raises:
-        RuntimeError: the tensor is not coalesced, or not sparse.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2, 2])).sum().backward()
-        >>> table.weight.grad.coalesce().values()
-        tensor([[2.]])
-    """
-    _check_coalesced(self, "values")
-    return _values(self)
-
-
-@method
-def _nnz(self: Tensor) -> int:
-    """Return the number of stored rows."""
-    return len(rows_of(self, "_nnz").index)
-
-
-@method
-def sparse_dim(self: Tensor) -> int:
-    """Return 1 (rows are indexed along the first dimension), or 0 for a dense tensor.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2])).sum().backward()
-        >>> table.weight.grad.sparse_dim(), table.weight.sparse_dim()
-        (1, 0)
-    """
-    return int(is_sparse(self))
-
-
-@method
-def dense_dim(self: Tensor) -> int:
-    """Return the number of dimensions of a row, or of a dense tensor.
-
-    Example:
-        >>> table = nn.Embedding(3, 1, sparse=True)
-        >>> table(tn.tensor([2])).sum().backward()
-        >>> table.weight.grad.dense_dim(), table.weight.dense_dim()
-        (1, 2)
-    """
-    return self._array.ndim - int(is_sparse(self))
-
-
-@method
-def _shown(self: Tensor) -> str:
-    """Return what ``repr`` shows for a sparse tensor."""
-    lines = [_indented("indices", self._indices()), _indented("values", values := self._values())]
-    named = printing.shows_dtype(values._array, dtypes.default_float())
-    dtype = f", dtype={values.dtype!r}" if named else ""
-    lines.append(f"size={tuple(self.shape)}, nnz={self._nnz()}{dtype}, layout={self.layout})")
-    return "tensor(" + (",\n" + " " * 7).join(lines)
-
-
-def _indented(name: str, t: Tensor) -> str:
-    size = "" if t._array.size else f", size={tuple(t.shape)}"
-    text = f"{name}=tensor({printing._format_values(t._array)}{size})"
-    return text.replace("\n", "\n" + " " * (8 + len(name)))

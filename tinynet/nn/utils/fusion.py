@@ -53,9 +53,8 @@ def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
         AssertionError: one of them is in training mode, or there are no running statistics.
 
     Example:
-        >>> from tinynet.compat import fusion
         >>> conv, bn = nn.Conv2d(1, 1, 1).eval(), nn.BatchNorm2d(1, eps=0.0).eval()
-        >>> fused, x = fusion.fuse_conv_bn_eval(conv, bn), tn.ones(1, 1, 2, 2)
+        >>> fused, x = nn.utils.fuse_conv_bn_eval(conv, bn), tn.ones(1, 1, 2, 2)
         >>> tn.allclose(fused(x), bn(conv(x)))
         True
     """

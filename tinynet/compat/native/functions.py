@@ -443,7 +443,7 @@ def lobpcg(
         ``(w, V)``: [*, k], and [*, m, k].
 
     Example:
-        >>> from tinynet.compat.native_functions import lobpcg
+        >>> from tinynet.compat.native.functions import lobpcg
         >>> w, V = lobpcg(tn.tensor([[2.0, 0.0], [0.0, 3.0]]))
         >>> w
         tensor([3.])

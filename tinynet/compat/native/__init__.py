@@ -1,0 +1,1 @@
+"""Functions of ``torch`` with the arguments of PyTorch's C++ library."""

@@ -83,6 +83,9 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
     Returns:
         A tensor without history that shares the memory of ``other``, or of this one.
 
+    Raises:
+        RuntimeError: the shapes do not fit, and the numbers are copied.
+
     Example:
         >>> tn.zeros(2).module_load(tn.ones(2))
         tensor([1., 1.])
@@ -94,7 +97,12 @@ def module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
 
 
 def _name(self: Tensor) -> None:
-    """None: only PyTorch's graphs name tensors."""
+    """None: only PyTorch's graphs name tensors.
+
+    Example:
+        >>> tn.ones(1).name is None
+        True
+    """
 
 
 method(property(_name), "name")

@@ -54,7 +54,7 @@ def number(value: Any, kind: np.dtype[Any]) -> Array:
 
 @traced
 def dense(rows: Any) -> Array:
-    """Return the dense form of rows, see graph/row_sparse.py."""
+    """Return the dense form of rows, see graph/accumulate_grad.py."""
     return rows.dense()  # type: ignore[no-any-return]
 
 

@@ -303,12 +303,12 @@ def sspaddmm(
     return _sparse(Pattern(np.concatenate([pattern.index, index], 1), pattern.shape), joined)
 
 
-def smm(input: Tensor, mat: Tensor) -> Tensor:
-    """Return the product of a sparse and a dense matrix as a sparse one.
+def smm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Return the product of a sparse and a dense matrix as a sparse one: ``input @ mat2``.
 
     Args:
         input: ``[n, m]``, sparse.
-        mat: ``[m, k]``, dense.
+        mat2: ``[m, k]``, dense.
 
     Raises:
         RuntimeError: a matrix has another layout, or the shapes do not fit.
@@ -318,8 +318,8 @@ def smm(input: Tensor, mat: Tensor) -> Tensor:
         tensor([[1.],
                 [1.]])
     """
-    nothing = Pattern(np.zeros((2, 0), np.int64), (input.shape[0], mat.shape[1]))
-    return sspaddmm(_sparse(nothing, zeros(0, dtype=mat.dtype)), input, mat)
+    nothing = Pattern(np.zeros((2, 0), np.int64), (input.shape[0], mat2.shape[1]))
+    return sspaddmm(_sparse(nothing, zeros(0, dtype=mat2.dtype)), input, mat2)
 
 
 def _stored(t: Tensor, function: str) -> tuple[Pattern, Tensor]:
@@ -338,6 +338,8 @@ method(sspaddmm)
 @method
 def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     """Return a sparse tensor with the elements at the entries of a sparse ``mask``.
+
+    ``values[i] = self[mask.indices[:, i]]``.
 
     Args:
         mask: sparse, of the same shape.
@@ -369,7 +371,7 @@ def _refuse_layout(name: str, order: str) -> Callable[[Tensor], Tensor]:
         )
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"""Raise RuntimeError: the tensor has no rows or columns of entries.
+    refuse.__doc__ = f"""Raise RuntimeError: tensors with ``layout = sparse_cs{order[0]}`` have them.
 
     Example:
         >>> tn.ones(1).{name}()

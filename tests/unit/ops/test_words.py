@@ -29,6 +29,7 @@ KNOWN = {
         "self input",  # numbers: PyTorch's other name of "input"
     ),
     "torch.spmm": "input mat1",
+    "torch.sspaddmm": "input self out",
     "Tensor.to_sparse": "blocksize dense_dim",
     "Tensor.to_sparse_csr": "dense_dim",
 }

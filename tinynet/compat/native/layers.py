@@ -172,13 +172,16 @@ def _deprecated(name: str, instead: str) -> None:
     )
 
 
-def frobenius_norm(input: Tensor, dim: Lengths, keepdim: bool = False) -> Tensor:
+def frobenius_norm(
+    input: Tensor, dim: Lengths, keepdim: bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """Return the square root of the sum of squares over one or two dimensions.
 
     Args:
         input: any shape.
         dim: the dimensions; all for an empty list.
         keepdim: whether they stay, with length 1.
+        out: the tensor to write to.
 
     Raises:
         RuntimeError: there are more than two.
@@ -195,11 +198,17 @@ def frobenius_norm(input: Tensor, dim: Lengths, keepdim: bool = False) -> Tensor
         raise RuntimeError(
             f"Expected at most 2 dimensions, but got {len(dims)} dimensions instead."
         )
-    return ops.linalg.vector_norm(input, 2, dims or None, keepdim)
+    norm: Any = ops.linalg.vector_norm  # its type lacks ``out``
+    found: Tensor = norm(input, 2, dims or None, keepdim, out=out)
+    return found
 
 
 def nuclear_norm(
-    input: Tensor, dim: Sequence[int] | bool = (-2, -1), keepdim: bool = False
+    input: Tensor,
+    dim: Sequence[int] | bool = (-2, -1),
+    keepdim: bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Return the sum of the singular values of matrices.
 
@@ -207,6 +216,7 @@ def nuclear_norm(
         input: ``[..., n, m]``.
         dim: the two dimensions of a matrix; or ``keepdim``.
         keepdim: whether these stay, with length 1.
+        out: the tensor to write to.
 
     Raises:
         RuntimeError: there are not two dimensions.
@@ -218,9 +228,10 @@ def nuclear_norm(
         tensor(7.)
     """
     _deprecated("nuclear_norm", "matrix_norm(A, 'nuc', dim, keepdim)")
-    if isinstance(dim, bool):
-        return ops.linalg.matrix_norm(input, "nuc", (-2, -1), dim)
-    return ops.linalg.matrix_norm(input, "nuc", dim, keepdim)  # type: ignore[arg-type]
+    norm: Any = ops.linalg.matrix_norm  # its type lacks ``out``
+    dims, keepdim = ((-2, -1), dim) if isinstance(dim, bool) else (dim, keepdim)
+    found: Tensor = norm(input, "nuc", dims, keepdim, out=out)
+    return found
 
 
 # ---- windows ------------------------------------------------------------------------------------

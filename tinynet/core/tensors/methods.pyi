@@ -1671,8 +1671,8 @@ class TensorMethods:
         self, sparse_dim: builtins.int | None = None, *, layout: Any = None
     ) -> Tensor:
         """Return a sparse tensor with the nonzero entries."""
-    def smm(self, mat: Tensor) -> Tensor:
-        """Return the product of a sparse and a dense matrix as a sparse one."""
+    def smm(self, mat2: Tensor) -> Tensor:
+        """Return the product of a sparse and a dense matrix as a sparse one: ``input @ mat2``."""
     def sspaddmm(
         self, mat1: Tensor, mat2: Tensor, *, beta: builtins.float = 1, alpha: builtins.float = 1
     ) -> Tensor:
@@ -1681,13 +1681,13 @@ class TensorMethods:
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """Return a sparse tensor with the elements at the entries of a sparse ``mask``."""
     def crow_indices(self) -> Tensor:
-        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+        """Raise RuntimeError: tensors with ``layout = sparse_csr`` have them."""
     def col_indices(self) -> Tensor:
-        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+        """Raise RuntimeError: tensors with ``layout = sparse_csr`` have them."""
     def ccol_indices(self) -> Tensor:
-        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+        """Raise RuntimeError: tensors with ``layout = sparse_csc`` have them."""
     def row_indices(self) -> Tensor:
-        """Raise RuntimeError: the tensor has no rows or columns of entries."""
+        """Raise RuntimeError: tensors with ``layout = sparse_csc`` have them."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:

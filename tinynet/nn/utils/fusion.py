@@ -25,11 +25,25 @@ def fuse_conv_bn_weights(
 ) -> tuple[Parameter, Parameter]:
     """Return the weight and bias of a convolution followed by a batch norm in evaluation.
 
+    ``w * bn_w / sqrt(bn_rv + bn_eps)`` and
+    ``(b - bn_rm) * bn_w / sqrt(bn_rv + bn_eps) + bn_b``.
+
     Args:
         conv_w, conv_b: of the convolution.
         bn_rm, bn_rv, bn_eps: the batch norm's running mean and variance, and what is added to it.
         bn_w, bn_b: of the batch norm; ones and zeros unless given.
         transpose: of a transposed convolution, whose output channels are the second dimension.
+
+    Raises:
+        RuntimeError: the numbers of channels differ.
+
+    Example:
+        >>> one = tn.ones(1)
+        >>> weight, bias = nn.utils.fuse_conv_bn_weights(
+        ...     tn.ones(1, 1, 1, 1), None, one, one * 4, 0.0, None, None
+        ... )
+        >>> weight.item(), bias.item()
+        (0.5, -0.5)
     """
     bias = zeros_like(bn_rm) if conv_b is None else conv_b
     scale = (ones_like(bn_rm) if bn_w is None else bn_w) * (bn_rv + bn_eps).rsqrt()
@@ -43,6 +57,8 @@ def fuse_conv_bn_weights(
 
 def fuse_conv_bn_eval(conv: M, bn: Module, transpose: bool = False) -> M:
     """Return a copy of a convolution that computes what it and a batch norm compute.
+
+    Its weight is ``w * bn.weight / sqrt(bn.running_var + bn.eps)``, see ``fuse_conv_bn_weights``.
 
     Args:
         conv: a convolution.
@@ -77,15 +93,46 @@ def fuse_linear_bn_weights(
     bn_w: Tensor,
     bn_b: Tensor,
 ) -> tuple[Parameter, Parameter]:
-    """Return the weight and bias of a linear layer followed by a batch norm in evaluation."""
+    """Return the weight and bias of a linear layer followed by a batch norm in evaluation.
+
+    ``w * bn_w / sqrt(bn_rv + bn_eps)``, see ``fuse_conv_bn_weights``.
+
+    Args:
+        linear_w, linear_b: of the layer.
+        bn_rm, bn_rv, bn_eps: the batch norm's running mean and variance, and what is added to it.
+        bn_w, bn_b: of the batch norm.
+
+    Raises:
+        RuntimeError: the numbers of features differ.
+
+    Example:
+        >>> one = tn.ones(1)
+        >>> weight, _ = nn.utils.fuse_linear_bn_weights(
+        ...     tn.ones(1, 1), None, one, one * 4, 0.0, one, one
+        ... )
+        >>> weight.item()
+        0.5
+    """
     return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 
 def fuse_linear_bn_eval(linear: M, bn: Module) -> M:
     """Return a copy of a linear layer that computes what it and a batch norm compute.
 
+    Its weight is ``w * bn.weight / sqrt(bn.running_var + bn.eps)``.
+
+    Args:
+        linear: a linear layer.
+        bn: a batch norm with running statistics.
+
     Raises:
         AssertionError: one of them is in training mode, or their numbers of features differ.
+
+    Example:
+        >>> linear, bn = nn.Linear(2, 1).eval(), nn.BatchNorm1d(1, eps=0.0).eval()
+        >>> fused = nn.utils.fuse_linear_bn_eval(linear, bn)
+        >>> tn.allclose(fused(tn.ones(1, 2)), bn(linear(tn.ones(1, 2))))
+        True
     """
     assert linear.out_features == bn.num_features or bn.num_features == 1, (
         "To fuse, linear.out_features == bn.num_features or bn.num_features == 1"

@@ -371,7 +371,7 @@ def _refuse_layout(name: str, order: str) -> Callable[[Tensor], Tensor]:
         )
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__doc__ = f"""Raise RuntimeError: tensors with ``layout = sparse_cs{order[0]}`` have them.
+    refuse.__doc__ = f"""Raise RuntimeError: those with ``layout = sparse_cs{order[0]}`` have them.
 
     Example:
         >>> tn.ones(1).{name}()

@@ -1681,13 +1681,13 @@ class TensorMethods:
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """Return a sparse tensor with the elements at the entries of a sparse ``mask``."""
     def crow_indices(self) -> Tensor:
-        """Raise RuntimeError: tensors with ``layout = sparse_csr`` have them."""
+        """Raise RuntimeError: those with ``layout = sparse_csr`` have them."""
     def col_indices(self) -> Tensor:
-        """Raise RuntimeError: tensors with ``layout = sparse_csr`` have them."""
+        """Raise RuntimeError: those with ``layout = sparse_csr`` have them."""
     def ccol_indices(self) -> Tensor:
-        """Raise RuntimeError: tensors with ``layout = sparse_csc`` have them."""
+        """Raise RuntimeError: those with ``layout = sparse_csc`` have them."""
     def row_indices(self) -> Tensor:
-        """Raise RuntimeError: tensors with ``layout = sparse_csc`` have them."""
+        """Raise RuntimeError: those with ``layout = sparse_csc`` have them."""
     def storage(self) -> TypedStorage:
         """Return the memory that the tensor is a view of, as numbers."""
     def untyped_storage(self) -> UntypedStorage:

@@ -86,9 +86,8 @@ class Compiled:
         self._entries: dict[Any, list[Entry]] = {}
         self._captured: dict[Any, list[Captured | CaptureError]] = {}
         self._eager: set[Any] = set()
-        self._carried: list[
-            Store | Data
-        ] = []  # what its programs get besides the tensors in arguments
+        # What its programs get besides the tensors in arguments.
+        self._carried: list[Store | Data] = []
         self._recent: Entry | None = None  # that the last call ran
         self._warned = self._full = self._wrong = False
         self._captures = self._eager_calls = self._disturbed = 0

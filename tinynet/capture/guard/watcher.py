@@ -176,6 +176,7 @@ _CHANGES = (
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
+_MANY = 100  # parts of an argument, above which arrays are not looked for in it
 _OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # how instructions begin
 # Hooks of tinynet that set a parameter's name to what they compute from other tensors.
 _REPARAMETRIZE = {
@@ -374,13 +375,14 @@ class Watcher:
             if self._recorder is not None:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
-    def _passes_arrays(self, values: Any) -> None:
-        """Note the arrays among the arguments of a function of tinynet."""
+    def _passes_arrays(self, values: Any, depth: int = 3) -> None:
+        """Note the arrays among the arguments of a function of tinynet, and in keys of indexing."""
         for value in values:
             if is_a(value, np.ndarray) and self._recorder is not None:
                 self._recorder.passes(value)
-            elif type(value) in (tuple, list, dict):
-                self._passes_arrays(value.values() if type(value) is dict else value)
+            elif type(value) in (tuple, list, dict) and depth and len(value) <= _MANY:
+                parts = value.values() if type(value) is dict else value
+                self._passes_arrays(parts, depth - 1)
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if mode.tracer is not None and self._sets_data is not None:

@@ -16,7 +16,7 @@ from tinynet import nn
 from tinynet.compiler import CompileWarning
 
 NAMES = "pqr"
-QUICK, FULL = 80, 3000
+QUICK, FULL, PARTS = 100, 3000, 20
 
 
 class Base(nn.Module):
@@ -139,11 +139,11 @@ def run(seed: int) -> int:
     return sides[1].forward.calls().replayed
 
 
-@pytest.mark.parametrize("part", range(8))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_random_modules(part, request):
     count = FULL if request.config.getoption("--full") else QUICK
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CompileWarning)
         warnings.simplefilter("ignore", RuntimeWarning)  # numbers may overflow
-        replayed = [run(seed) for seed in range(part, count, 8)]
+        replayed = [run(seed) for seed in range(part, count, PARTS)]
     assert sum(replayed) > len(replayed)

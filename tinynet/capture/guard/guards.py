@@ -133,9 +133,12 @@ def _of_arguments(source: Source, captured: Captured) -> list[Condition]:
         if i not in captured.fixed:
             text = f"A{i} is {source.constant(t)}"
             found.append(Condition(text, f"argument {i} is a tensor that the function reads"))
-    for i, t in captured.relatives:
-        text = f"root(A{i}._array) is root({source.constant(t)}._array)"
-        found.append(Condition(text, f"argument {i} shares memory with a tensor from outside"))
+    for i, t, in_memory in captured.relatives:
+        text = f"A{i}._counter is {source.constant(t)}._counter"
+        if in_memory:
+            text = f"root(A{i}._array) is root({source.constant(t)}._array)"
+        what = "memory" if in_memory else "versions"
+        found.append(Condition(text, f"argument {i} shares {what} with a tensor from outside"))
     return found
 
 

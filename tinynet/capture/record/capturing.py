@@ -81,7 +81,8 @@ class Captured:
         outputs: the tensors that it makes and returns.
         groups: the backward passes from the outputs.
         held: the arguments, by number, that code of the function may get otherwise, too.
-        relatives: the arguments, by number, that share memory with a tensor from outside.
+        relatives: the arguments, by number, that share memory or versions with a tensor from
+            outside; the tensor, and whether it is the memory.
         shared: by number, the arrays of arguments that the function may also know otherwise.
         fixed: those that a replay must get again.
         draws: it draws random numbers of the default generator.

@@ -76,15 +76,23 @@ class Outside:
         }
 
     def relatives(self, arguments: list[Tensor], read: dict[int, Tensor]) -> list[Any]:
-        """Return pairs of an argument, by its number, and a tensor that has its memory.
+        """Return arguments, by their numbers, with a tensor that has their memory or versions.
 
         Args:
             arguments: the tensors that are passed.
             read: the tensors that the function may read otherwise, by their ids.
+
+        Returns:
+            (number, tensor, whether it has the memory); its versions otherwise.
         """
-        owners = {id(root(t._array)): t for t in read.values()}
-        found = ((place, owners.get(id(root(t._array)))) for place, t in enumerate(arguments))
-        return [(place, owner) for place, owner in found if owner is not None]
+        memories = {id(root(t._array)): t for t in read.values()}
+        counted = (t for t in read.values() if t._counter not in (None, INFERENCE))
+        counters = {id(t._counter): t for t in counted}
+        found = []
+        for place, t in enumerate(arguments):
+            found.append((place, memories.get(id(root(t._array))), True))
+            found.append((place, counters.get(id(t._counter)), False))
+        return [relative for relative in found if relative[1] is not None]
 
     def gradient_before(self, t: Tensor) -> Tensor | None:
         """Return the gradient that a tensor had before the call."""

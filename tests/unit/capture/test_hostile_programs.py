@@ -781,7 +781,11 @@ def adds_a_group_of_parameters():
 def sets_an_attribute_of_a_module():
     net = nn.Linear(3, 3)
     net.scale = 3.0
-    count = lambda x: (setattr(net, "scale", net.scale + 1), net(x))[1]  # noqa: E731 - on one line
+
+    def count(x):
+        setattr(net, "scale", net.scale + 1)  # noqa: B010 - this way to set it is what is tested
+        return net(x)
+
     return count, lambda: net.scale, "sets the attribute 'scale'"
 
 

@@ -1,4 +1,4 @@
-"""A capture runs the backward pass once for itself: nobody may notice, whatever code runs in it."""
+"""A capture runs the backward pass once more than the user asks: no effect of it may be visible."""
 
 import warnings
 

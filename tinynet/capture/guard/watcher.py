@@ -7,6 +7,7 @@ examines values cannot be captured.
 
 from __future__ import annotations
 
+import collections
 import contextlib
 import dis
 import functools
@@ -15,6 +16,7 @@ import pickle
 import random
 import re
 import sys
+import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -170,9 +172,17 @@ _WRITING = tuple(
 )
 _EXAMINES = frozenset("any all max min item tolist nonzero sum argmax argmin tobytes".split())
 _READ_ALL = {pickle.dumps, pickle.Pickler.dump}
-_CHANGES = (
-    "append appendleft extend insert pop popleft popitem remove discard clear add update setdefault"
-).split()
+# The methods that change a container: those that its unchangeable counterpart lacks.
+_CHANGES = {
+    name
+    for kind, fixed in (
+        (list, tuple),
+        (collections.deque, tuple),
+        (set, frozenset),
+        (dict, types.MappingProxyType),
+    )
+    for name in vars(kind).keys() - vars(fixed).keys()
+} - {"copy", "fromkeys", "__copy__", "__init__", "__reduce__", "__sizeof__", "__reversed__"}
 _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
@@ -469,7 +479,7 @@ class Watcher:
             self.reads.of_lookup(thing, name)
 
     def _refuse(self, reason: str, remedy: str, site: Any = None, disturbed: bool = False) -> None:
-        """Note a problem; end a backward pass that nobody asked for before it has the effect."""
+        """Note a problem; stop the backward pass of a capture before it has an effect."""
         if self._recorder is not None:
             problem = CaptureError(reason, remedy, site, passing=not self.reads.later)
             problem.disturbed = disturbed

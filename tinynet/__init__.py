@@ -15,7 +15,7 @@ from tinynet import sparse as sparse
 from tinynet.base.lazy import attach as _attach
 from tinynet.compat import library_hooks as library_hooks
 from tinynet.compat import storage as storage
-from tinynet.compat import tensor_methods as tensor_methods
+from tinynet.compat.native import tensor_methods as tensor_methods
 from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
 from tinynet.compat.storage import BoolStorage as BoolStorage
 from tinynet.compat.storage import ByteStorage as ByteStorage

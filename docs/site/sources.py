@@ -27,7 +27,7 @@ EXEMPT = {
         "ops/creation/tensor_types ops/creation/like ops/creation/memory ops/creation/properties "
         "ops/creation/ranges "
         "ops/shaping/reshaping ops/indexing/index_select ops/shaping/views sparse/tensors "
-        "sparse/rows compat/storage compat/tensor_methods nn/utils/memory_format "
+        "sparse/rows compat/storage compat/native/tensor_methods nn/utils/memory_format "
         "nn/layers/flatten nn/layers/images/padding "
         "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "
         "nn/functional/pooling/unpooling data/transforms/base data/transforms/augmentation "

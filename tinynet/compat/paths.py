@@ -196,7 +196,7 @@ PATHS: dict[str, str] = {
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
     "torch.quantization": "compat.quantization",
-    "torch.return_types": "compat.return_types",
+    "torch.return_types": "compat.native.return_types",
     "torch.serialization": (
         "exchange.serialization exchange.pytorch exchange.safe_globals compat.types"
     ),

@@ -7,7 +7,8 @@ from collections import OrderedDict, namedtuple
 import pytest
 
 import tinynet as tn
-from tinynet.compat import pytree, return_types
+from tinynet.compat import pytree
+from tinynet.compat.native import return_types
 
 Pair = namedtuple("Pair", "a b")
 

@@ -25,6 +25,7 @@ from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
     FACTORS,
     BackwardProduct,
+    arranged,
     as_matrix,
     by_panel,
     by_rows,
@@ -43,7 +44,7 @@ from tinynet.ops.shaping.splitting import chunk
 # The arrays of a step in the record. Before the step, the last three hold the products with the
 # hidden state.
 _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
-_ORDER, _SCALE = (0, 1, 2), (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
+_ORDER, _SCALE = [0, 1, 2], (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
 
 @operation(outputs=("output", "h_n"), hidden=("record",), differentiable=2)
@@ -70,21 +71,29 @@ def gru_sequence(
         arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
         by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
-    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
-    multiply_inputs(input, from_input, record[:, :3])
-    record[:, _N] += b_ih[2 * size :]
-    constant, half = np.empty((3, batch, size), kind), np.asarray(0.5, kind)
-    np.multiply((b_ih + b_hh).reshape(3, 1, size), half, out=constant)
-    constant[2] = b_hh[2 * size :]
     part, h, step = np.empty((batch, size), kind), as_matrix(h_0), -1 if reverse else 1
-    arrays = record[::step]
+    arrays, half = record[::step], np.asarray(0.5, kind)
+    targets: Any = [None]
+    if steps == 1:
+        scale = np.array(_SCALE, kind)[:, None, None]
+        record[0, :_H_N] = arranged(dot(input[0], w_ih.T, b_ih), _ORDER, scale)
+        record[0, _H_N:] = arranged(dot(h, w_hh.T, b_hh), _ORDER, scale)
+    else:
+        from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
+        multiply_inputs(input, from_input, record[:, :_H_N])
+        record[:, _N] += b_ih[2 * size :]
+        constant = np.empty((3, batch, size), kind)
+        np.multiply((b_ih + b_hh).reshape(3, 1, size), half, out=constant)
+        constant[2] = b_hh[2 * size :]
+        targets = by_panel(arrays[:, _H_N:], from_hidden)
     # One iterator for each part of the record: indexing costs as much as the arithmetic.
     for target, added, opened, sums, (r, z, n, h_n, _, q), out in zip(
-        by_panel(arrays[:, _H_N:], from_hidden), arrays[:, _H_N:], arrays[:, :2],
-        arrays[:, _H_N:_Q], arrays, output[::step], strict=True,
+        targets, arrays[:, _H_N:], arrays[:, :2], arrays[:, _H_N:_Q], arrays, output[::step],
+        strict=True,
     ):  # fmt: skip
-        np.matmul(h, from_hidden, out=target)
-        np.add(added, constant, out=added)
+        if steps > 1:
+            np.matmul(h, from_hidden, out=target)
+            np.add(added, constant, out=added)
         np.add(opened, sums, out=opened)
         np.tanh(opened, out=opened)
         np.multiply(opened, half, out=opened)

@@ -19,7 +19,7 @@ from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
 from tinynet.core.graph.views import edge_of
 from tinynet.core.tensors.tensor import Tensor, wrap
 
-MOST = 4  # outputs whose backward passes meet; there is a program for each set of them
+EACH_SET = 4  # of up to 4 outputs whose backward passes meet, each set has a program
 
 
 class Group:
@@ -29,8 +29,9 @@ class Group:
         outputs: the outputs.
         ends: where the gradients go: tensors, numbers of arguments, or outputs of other groups,
             from which these were computed.
-        programs: for each set of outputs (places in ``outputs``) that get a gradient, the backward
-            pass, with these gradients as arguments and the gradients of ``ends`` as results.
+        programs: for sets of outputs (places in ``outputs``) that get a gradient, the backward
+            pass, with these gradients as arguments and the gradients of ``ends`` as results. Of
+            more than four outputs, the sets are each single one and all of them.
         frees: for each output, the outputs (places) that cannot be differentiated after it was,
             unless its backward pass keeps the graph.
     """
@@ -184,18 +185,13 @@ def _parts(live: list[_Live]) -> list[list[_Live]]:
 
 
 def _probed(recorder: Recorder, part: list[_Live], tensors: list[Tensor]) -> Group:
-    if len(part) > MOST:
-        raise CaptureError(
-            f"it returns {len(part)} tensors whose backward passes meet",
-            "compile the whole step with its backward pass, return fewer tensors that require "
-            "grad, or detach some",
-        )
     ends = _ends(part, tensors)
     group = Group([one.output for one in part], [*ends.values()])
     for one in part:
         group.frees.append({i for i, other in enumerate(part) if one.frees & other.frees})
     forward = recorder.program
-    for size in range(len(part), 0, -1):
+    few = len(part) <= EACH_SET
+    for size in range(len(part), 0, -1) if few else (len(part), 1):
         for key in itertools.combinations(range(len(part)), size):
             recorder.program = group.programs[key] = Program()
             with _WithoutTraces(recorder, part):

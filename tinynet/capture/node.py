@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate
-from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, unmodified
+from tinynet.core.graph.node import UNREACHED, Edge, Freed, Node, count_nodes, unmodified
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
@@ -178,7 +178,14 @@ class CompiledFunctionBackward(Node):
         expected = self._by_program(passes, tuple(range(len(every))), every)
         given = [None if x is None else wrap(x) for x in g]
         found = passes.again(*self.call, given, expected, create_graph=False)
-        return tuple([None if x is None else x._array for x in found])
+        return tuple([x._array if isinstance(x, Tensor) else x for x in found])
+
+    def __call__(self, *grads: Any) -> Any:
+        """Return the gradients of the edges, without any hooks."""
+        results = super().__call__(*grads)
+        if isinstance(results, tuple):
+            return tuple([None if x is UNREACHED else x for x in results])
+        return None if results is UNREACHED else results
 
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
         """Compute all gradients with the graph of an eager call."""

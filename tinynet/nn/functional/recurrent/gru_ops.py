@@ -64,28 +64,12 @@ def gru_sequence(
     size, kind = w_hh.shape[1], input.dtype
     record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        given = input, as_matrix(h_0), w_ih, b_ih, b_hh
-        input, h, w_ih, b_ih, b_hh = map(np.ascontiguousarray, given)
-        sums = np.empty((steps, batch, 3 * size), kind)
-        gates.multiply_inputs(input, w_ih, sums)
-        arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
-        by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
+        _forward_by_numba(output, record, input, h_0, w_ih, w_hh, b_ih, b_hh, reverse)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     part, h, step = np.empty((batch, size), kind), as_matrix(h_0), -1 if reverse else 1
     arrays, half = record[::step], np.asarray(0.5, kind)
-    targets: Any = [None]
-    if steps == 1:
-        scale = np.array(_SCALE, kind)[:, None, None]
-        record[0, :_H_N] = arranged(dot(input[0], w_ih.T, b_ih), _ORDER, scale)
-        record[0, _H_N:] = arranged(dot(h, w_hh.T, b_hh), _ORDER, scale)
-    else:
-        from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
-        multiply_inputs(input, from_input, record[:, :_H_N])
-        record[:, _N] += b_ih[2 * size :]
-        constant = np.empty((3, batch, size), kind)
-        np.multiply((b_ih + b_hh).reshape(3, 1, size), half, out=constant)
-        constant[2] = b_hh[2 * size :]
-        targets = by_panel(arrays[:, _H_N:], from_hidden)
+    from_hidden, constant = _write_products(record, input, h, w_ih, w_hh, b_ih, b_hh)
+    targets = [None] if steps == 1 else by_panel(arrays[:, _H_N:], from_hidden)
     # One iterator for each part of the record: indexing costs as much as the arithmetic.
     for target, added, opened, sums, (r, z, n, h_n, _, q), out in zip(
         targets, arrays[:, _H_N:], arrays[:, :2], arrays[:, _H_N:_Q], arrays, output[::step],
@@ -105,6 +89,44 @@ def gru_sequence(
         np.multiply(h_n, z, out=part)
         h = np.add(part, n, out=out)
     return output, h.reshape(h_0.shape).copy(), record
+
+
+def _forward_by_numba(
+    output: Array, record: Array, input: Array, h_0: Array, w_ih: Array, w_hh: Array, b_ih: Array,
+    b_hh: Array, reverse: bool,
+) -> None:  # fmt: skip
+    """Write the hidden states of all steps and the record."""
+    steps, batch, size = output.shape
+    given = input, as_matrix(h_0), w_ih, b_ih, b_hh
+    input, h, w_ih, b_ih, b_hh = map(np.ascontiguousarray, given)
+    sums = np.empty((steps, batch, 3 * size), output.dtype)
+    gates.multiply_inputs(input, w_ih, sums)
+    arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
+    by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
+
+
+def _write_products(
+    record: Array, input: Array, h: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array
+) -> tuple[Any, Any]:
+    """Write what is known before the first step.
+
+    Returns:
+        The panels that multiply a hidden state, and what is added to the product; None for a single
+        step, whose products with the hidden state are written, too.
+    """
+    steps, _, batch, size = record.shape
+    scale = np.array(_SCALE, record.dtype)[:, None, None]
+    if steps == 1:
+        record[0, :_H_N] = arranged(dot(input[0], w_ih.T, b_ih), _ORDER, scale)
+        record[0, _H_N:] = arranged(dot(h, w_hh.T, b_hh), _ORDER, scale)
+        return None, None
+    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
+    multiply_inputs(input, from_input, record[:, :_H_N])
+    record[:, _N] += b_ih[2 * size :]
+    constant = np.empty((3, batch, size), record.dtype)
+    np.multiply((b_ih + b_hh).reshape(3, 1, size), scale, out=constant)
+    constant[2] = b_hh[2 * size :]
+    return from_hidden, constant
 
 
 def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, Tensor]:

@@ -64,9 +64,7 @@ def lstm_sequence(
     size, kind = w_hh.shape[1], input.dtype
     output = np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        record = _forward_by_numba(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
-        last = output[0 if reverse else -1], record[-1, :, 4 * size :]
-        return output, *(x.reshape(h_0.shape).copy() for x in last), record
+        return _forward_by_numba(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
     record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
     scale, half = np.array(_SCALE, kind)[:, None, None], np.asarray(0.5, kind)
     step, h = -1 if reverse else 1, as_matrix(h_0)
@@ -104,8 +102,8 @@ def lstm_sequence(
 def _forward_by_numba(
     output: Array, input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array,
     reverse: bool,
-) -> Array:  # fmt: skip
-    """Write the hidden states to ``output``; return the record, in numba's layout."""
+) -> tuple[Array, ...]:  # fmt: skip
+    """Compute ``lstm_sequence``; the record is in numba's layout."""
     steps, batch, size = output.shape
     given = input, as_matrix(h_0), as_matrix(c_0), w_ih, bias
     input, h, c, w_ih, bias = map(np.ascontiguousarray, given)
@@ -113,7 +111,8 @@ def _forward_by_numba(
     gates.multiply_inputs(input, w_ih, record)
     arguments = output, record, reverse, h, c, for_products(w_hh, steps, batch), bias
     by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
-    return record
+    last = output[0 if reverse else -1], record[-1, :, 4 * size :]
+    return output, *(x.reshape(h_0.shape).copy() for x in last), record
 
 
 def lstm_steps(

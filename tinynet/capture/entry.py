@@ -19,7 +19,7 @@ from tinynet.capture.guard.keys import STALE, recognize_nothing
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured
-from tinynet.capture.record.outputs import Output, rewritten
+from tinynet.capture.record.outputs import Output, Reading, rewritten
 from tinynet.capture.record.probing import Group
 from tinynet.capture.record.stores import Data
 from tinynet.capture.rerun import Rerun
@@ -338,6 +338,8 @@ def _text(structure: Any, source: Source) -> str:
     if kind is dict:
         parts = (f"{source.constant(k)}: {_text(v, source)}" for k, v in structure.items())
         return f"{{{', '.join(parts)}}}"
+    if is_a(structure, Reading):
+        return f"{_tensor(structure.output, source)}.{structure.method}()"
     if not is_a(structure, (tuple, list)):
         return _tensor(structure, source)
     if kind is not list and _is_constant(structure):
@@ -355,7 +357,7 @@ def _is_constant(structure: Any) -> bool:
     """Return whether each replay may return one and the same object."""
     if is_a(structure, tuple):
         return all(map(_is_constant, contents(structure)))
-    return not is_a(structure, (Output, Handle, list, dict))
+    return not is_a(structure, (Output, Handle, Reading, list, dict))
 
 
 def _saved(program: Program, group: Group) -> list[Value]:

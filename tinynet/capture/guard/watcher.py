@@ -27,12 +27,15 @@ from tinynet.autograd.function_node import FunctionNode
 from tinynet.base import lazy
 from tinynet.capture.guard import builtin_calls, scheduling
 from tinynet.capture.guard.builtin_calls import effect, plain
+from tinynet.capture.guard.events import Events, unwatchable
 from tinynet.capture.guard.facts import ASKED, MEMORY
 from tinynet.capture.guard.handlers import INTERNAL, in_library
 from tinynet.capture.guard.holdings import is_a, named, value_of
 from tinynet.capture.guard.keys import modes
 from tinynet.capture.guard.reads import MAKES, Reads
+from tinynet.capture.guard.returned import Path, called_global, paths
 from tinynet.capture.program import CaptureError
+from tinynet.capture.record.outputs import READ_OUTSIDE
 from tinynet.capture.record.recorder import Recorder
 from tinynet.capture.record.stores import REMEDY, Store, can_be_set
 from tinynet.core.callsite import is_outside, outward
@@ -46,102 +49,6 @@ from tinynet.nn.base.module import Module
 from tinynet.nn.utils.norm_hooks import SpectralNorm, WeightNorm
 from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.nn.utils.stateless import functional_call
-
-# ---- events -------------------------------------------------------------------------------------
-# Python's events: who gets a thread's while a captured function runs, and afterwards.
-#
-# Profilers, debuggers and coverage tools use the same two functions as a capture,
-# ``sys.setprofile`` and ``sys.settrace``. They miss the captured call, and go on after it. From
-# Python 3.12 on, tools of ``sys.monitoring`` (cProfile among them) miss nothing.
-
-
-Listener = Callable[[Any, str, Any], Any]
-
-
-def _has_switch(tool: Any) -> bool:
-    """Return whether a tool in C, such as cProfile, is switched by methods, not by a function."""
-    return not _is_python(tool) and all(
-        any(name in vars(base) for base in type(tool).__mro__) for name in ("enable", "disable")
-    )
-
-
-def _is_python(tool: Any) -> bool:
-    """Return whether a tool is a function in Python, or an object of a class with one."""
-    call = next((vars(b)["__call__"] for b in type(tool).__mro__ if "__call__" in vars(b)), None)
-    return hasattr(call, "__code__") or hasattr(tool, "__code__")
-
-
-def unwatchable() -> CaptureError | None:
-    """Return why the code of this thread cannot be watched, if a tool is in the way."""
-    for tool in (sys.getprofile(), sys.gettrace()):
-        if tool is not None and not _has_switch(tool) and not callable(tool):
-            return CaptureError(
-                f"a {type(tool).__name__} follows the code, which Python cannot set aside",
-                "end it before the first calls of the function",
-            )
-    return None
-
-
-class Events:
-    """Sends the events of this thread to two functions while a function runs.
-
-    Args:
-        trace, profile: as for ``sys.settrace`` and ``sys.setprofile``.
-
-    Attributes:
-        heard: events came. None do while Python calls a trace or profile function.
-    """
-
-    def __init__(self, trace: Listener, profile: Listener):
-        self._trace, self._profile = trace, profile
-        self._on = True
-        self.heard = False
-
-    def switch(self, on: bool) -> None:
-        """Stop or resume events, which slow down all code that runs."""
-        self._on = on
-        sys.setprofile(self._profile if on else None)
-        sys.settrace(self._trace if on else None)
-
-    def during(self, call: Callable[[], Any]) -> Any:
-        """Return what a function returns.
-
-        This frame replaces the functions of other tools and restores them: a profiler that compares
-        calls with returns sees one call of ``sys.setprofile``. A tool that the function itself
-        switches on or off stays as the function leaves it.
-        """
-        profile: Any = sys.getprofile()
-        trace: Any = sys.gettrace()
-        if _has_switch(profile):
-            profile.disable()
-        sys.setprofile(self._hear)
-        if _has_switch(trace):
-            trace.disable()
-        sys.settrace(self._hear)
-        try:
-            _do_nothing()
-            self.switch(True)
-            return call()
-        finally:
-            if sys.gettrace() is (self._trace if self._on else None):
-                sys.settrace(None if _has_switch(trace) else trace)
-                if _has_switch(trace):
-                    trace.enable()
-            if sys.getprofile() is (self._profile if self._on else None):
-                sys.setprofile(None if _has_switch(profile) else profile)
-                if _has_switch(profile):
-                    profile.enable()
-
-    def _hear(self, frame: Any, event: str, arg: Any) -> None:
-        self.heard = True
-
-
-def _do_nothing() -> None:
-    """Cause an event."""
-
-
-# ---- watcher ------------------------------------------------------------------------------------
-
 
 _SETS = "sets the attribute"
 _EFFECTS = {
@@ -163,6 +70,8 @@ _READS = {
     )
 }  # fmt: skip
 _READS[version_of.__code__] = "_version"
+# What may be returned, and the function in C, if any, that calls the method.
+_RETURNED = {"item": "", "tolist": "", "__float__": "float", "__int__": "int", "__bool__": "bool"}
 _SEEDS = {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
 _ROOT = os.path.dirname(random_numbers.__file__)
 _RUNTIME = os.path.join(_ROOT, "backends", "runtime.py")
@@ -209,6 +118,7 @@ class Watcher:
         reads: what the code reads.
         modules: the modules that ran.
         stores: the attributes of modules that the code sets.
+        returned: what the function returned, if it reads numbers to return them.
     """
 
     def __init__(
@@ -220,6 +130,7 @@ class Watcher:
         self.modules: list[Any] = []
         self.stores: list[Store] = []
         self._runs = False
+        self.returned = self._outermost = None
         self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
         self._lookups = builtin_calls.heard_by(self._reached)
@@ -357,13 +268,39 @@ class Watcher:
             recorder.facts.asked_of_memory(frame.f_locals["array"])
         name = _READS.get(code)
         if name is not None:
-            self._refuse(
-                f"{name.strip('_')}() reads values of a tensor",
-                "return the tensor, and read it outside of the function",
-                outward(frame),
-            )
+            self._reads(frame, name, recorder)
         elif is_outside(_caller(frame)):
             self._entered_tinynet(frame, code)
+
+    def _reads(self, frame: Any, name: str, recorder: Recorder) -> None:
+        """Note that the function only returns what it reads, or refuse to read."""
+        places = None if self.reads.later else self._places(frame.f_back, name)
+        if places is not None:
+            recorder.reads_to_return(frame.f_locals["self"], name, places)
+            return
+        self._refuse(f"{name.strip('_')}() reads values of a tensor", READ_OUTSIDE, outward(frame))
+
+    def _places(self, frame: Any, name: str) -> list[Path] | None:
+        """Return where the function returns what it reads; None if it may use that otherwise.
+
+        Args:
+            frame: the frame that reads.
+            name: the method that it calls, or that a function in C calls for it.
+        """
+        if name not in _RETURNED or called_global(frame.f_code, frame.f_lasti) != _RETURNED[name]:
+            return None
+        places: list[Path] = [()]
+        while is_outside(frame.f_code.co_filename):
+            own = paths(frame.f_code, frame.f_lasti)
+            if own is None:
+                return None
+            places = [(*outer, *inner) for outer in own for inner in places]
+            self._outermost, frame = frame, frame.f_back
+        while frame.f_code is not Events.during.__code__:
+            if is_outside(frame.f_code.co_filename):  # called by code of tinynet in between
+                return None
+            frame = frame.f_back
+        return places
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
@@ -414,6 +351,8 @@ class Watcher:
                     self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
+            if frame is self._outermost:
+                self._outermost, self.returned = None, arg
         return self._opcode
 
     def _sets(self, owner: Any, name: str, site: Any) -> None:
@@ -459,7 +398,11 @@ class Watcher:
             arg in plain and not library and is_outside(frame.f_code.co_filename)
         ):
             self.reads.mention_all()
-        elif is_a(owner, np.ndarray) and arg.__name__ in _EXAMINES:
+        elif (
+            is_a(owner, np.ndarray)
+            and arg.__name__ in _EXAMINES
+            and frame.f_code not in _READS  # which was refused, or is returned
+        ):
             self._refuse(
                 f"{frame.f_code.co_name} examines the values of an array",
                 "call it outside of the function",

@@ -58,6 +58,7 @@ class Events:
     def switch(self, on: bool) -> None:
         """Stop or resume events, which slow down all code that runs."""
         self._on = on
+        sys._getframe().f_trace_opcodes = on  # Python 3.12 looks for such a frame at settrace
         sys.setprofile(self._profile if on else None)
         sys.settrace(self._trace if on else None)
 

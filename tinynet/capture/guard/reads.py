@@ -17,7 +17,7 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ from tinynet.capture.program import CaptureError
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.tables import attributes
 from tinynet.random import Generator
 
 # Not known to the garbage collector, they and iterators over ranges may be new; what is older is
@@ -236,6 +237,12 @@ class Reads(Reach):
     def of_module(self, module: Any) -> None:
         """Note the attributes of a module that runs."""
         self.reach(module)
+
+    def of_members(self, module: Any, tables: Iterable[str]) -> None:
+        """Note all members of a module in some tables, over which code of tinynet goes."""
+        self.reach(module)
+        for table in tables:
+            self.reach_items(attributes(module)[table])
 
     def of_hooks(self, stages: list[dict[int, Any]]) -> None:
         """Note which hooks a module has, by stage."""

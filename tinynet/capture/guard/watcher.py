@@ -46,6 +46,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import following
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import find, members
 from tinynet.nn.utils.norm_hooks import SpectralNorm, WeightNorm
 from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.nn.utils.stateless import functional_call
@@ -96,7 +97,7 @@ _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
 _MANY = 100  # parts of an argument, above which arrays are not looked for in it
-_OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # how instructions begin
+_OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # in the names of instructions
 # Hooks of tinynet that set a parameter's name to what they compute from other tensors.
 _REPARAMETRIZE = {
     WeightNorm.__call__.__code__: "name",
@@ -241,6 +242,7 @@ class Watcher:
             return None
         if code.co_name in MAKES:
             return None
+        frame.f_trace = self._opcode  # Python 3.13 ignores f_trace_opcodes before
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._opcode
 
@@ -251,6 +253,10 @@ class Watcher:
                 lazy.load(**frame.f_locals)
         elif code is Module.train.__code__:
             self.reads.of_training(frame.f_locals["self"])
+        elif code is members.__code__:
+            self.reads.of_members(frame.f_locals["module"], frame.f_locals["tables"])
+        elif code is find.__code__:
+            self.reads.of_lookup(frame.f_locals["module"], frame.f_locals["name"])
         elif code is functional_call.__code__:  # it replaces parameters for a while
             for module in frame.f_locals["module"].modules():
                 self.reads.of_module(module)
@@ -470,7 +476,8 @@ def _loaded(code: Any, at: int) -> list[str]:
     path: list[str] = []
     while before and before[-1].opname == "LOAD_ATTR":
         path.insert(0, before.pop().argval)
-    name = before[-1].argval if before and before[-1].opname.startswith(_OF_VARIABLES) else ""
+    loads = bool(before) and any(name in before[-1].opname for name in _OF_VARIABLES)
+    name = before[-1].argval if loads else ""
     return [name[-1] if type(name) is tuple else name, *path]
 
 

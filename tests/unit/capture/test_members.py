@@ -5,7 +5,8 @@ import operator
 import pytest
 
 import tinynet as tn
-from tinynet import nn
+from tinynet import distributions, nn
+from tinynet.distributions import transforms
 
 
 class Net(nn.Module):
@@ -123,3 +124,42 @@ def test_a_member_is_replaced(name):
         found, compiled = called(form, change, True)
         assert found == called(form, change, False)[0], change.__name__
         assert compiled.explain().calls.eager == 0 and compiled.explain().calls.replayed >= 2
+
+
+def mixture():
+    parts = distributions.Normal(tn.tensor([0.0, 1.0]), tn.tensor([1.0, 2.0]))
+    return distributions.MixtureSameFamily(distributions.Categorical(tn.tensor([0.3, 0.7])), parts)
+
+
+def transformed():
+    normal, affine = distributions.Normal(tn.zeros(3), tn.ones(3)), transforms.AffineTransform(1, 2)
+    return distributions.TransformedDistribution(normal, [affine, transforms.TanhTransform()])
+
+
+class Shifted(distributions.Normal):
+    """A user's class; code of tinynet reads the attributes of its base."""
+
+
+@pytest.mark.parametrize(
+    ("make", "change"),
+    [
+        (mixture, lambda d: setattr(d.component_distribution, "loc", tn.tensor([5.0, 6.0]))),
+        (transformed, lambda d: setattr(d.transforms[0], "scale", 5.0)),
+        (transformed, lambda d: d.transforms.pop()),
+        (transformed, lambda d: setattr(d.base_dist, "loc", tn.ones(3))),
+        (lambda: Shifted(tn.zeros(3), tn.ones(3)), lambda d: setattr(d, "loc", tn.ones(3))),
+    ],
+    ids=["a part", "a transform", "one less", "a base", "a subclass"],
+)
+def test_what_tinynets_objects_hold_is_replaced(make, change):
+    found = []
+    for compiling in (False, True):
+        d = make()
+        function = lambda x, d=d: d.log_prob(x)  # noqa: E731  # both sides have one of their own
+        used = tn.compile(function, verify=0) if compiling else function
+        found.append([])
+        for i in range(6):
+            if i == 3:
+                change(d)
+            found[-1].append(used((tn.arange(3.0) + i) * 0.05).tolist())
+    assert found[0] == found[1] and used.explain().calls.replayed >= 2

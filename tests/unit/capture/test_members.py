@@ -5,7 +5,7 @@ import operator
 import pytest
 
 import tinynet as tn
-from tinynet import distributions, nn
+from tinynet import distributions, nn, optim
 from tinynet.distributions import transforms
 
 
@@ -162,4 +162,31 @@ def test_what_tinynets_objects_hold_is_replaced(make, change):
             if i == 3:
                 change(d)
             found[-1].append(used((tn.arange(3.0) + i) * 0.05).tolist())
+    assert found[0] == found[1] and used.explain().calls.replayed >= 2
+
+
+def test_an_optimizer_gets_other_parameters():
+    """Then ``zero_grad`` leaves other gradients, which the code reads."""
+    found = []
+    for compiling in (False, True):
+        tn.manual_seed(0)
+        net = nn.Linear(3, 2)
+        optimizer = optim.SGD(net.parameters(), lr=0.1)
+
+        def step(x, net=net, optimizer=optimizer):
+            net(x).square().mean().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            with tn.no_grad():
+                for p in net.parameters():
+                    if p.grad is not None:
+                        p.sub_(p.grad)
+
+        used = tn.compile(step, verify=0) if compiling else step
+        found.append([])
+        for i in range(6):
+            if i == 3:
+                optimizer.param_groups[0]["params"] = [net.bias]
+            used(tn.ones(2, 3))
+            found[-1].append(net.weight.tolist())
     assert found[0] == found[1] and used.explain().calls.replayed >= 2

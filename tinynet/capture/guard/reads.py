@@ -216,6 +216,14 @@ class Reads(Reach):
                     own = namespace_of(thing) or {}
                     self._names(thing, own, [name for name in own if name[0] != "_"], sized=False)
 
+    def of_optimizer(self, optimizer: Any) -> None:
+        """Note whose gradients an optimizer uses and clears: the code may read them, too."""
+        groups = optimizer.param_groups
+        for group in groups:
+            self._names(group, group, ["params"], sized=False)
+        for part in (groups, *(group["params"] for group in groups)):
+            self.containers.setdefault(id(part), (part, contents(part)))
+
     def of_arguments(self, structure: Any) -> None:
         """Note what the lists and dictionaries hold that are passed to the function."""
         if is_a(structure, Tensor):

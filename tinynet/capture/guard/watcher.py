@@ -50,6 +50,7 @@ from tinynet.nn.base.registry import find, members
 from tinynet.nn.utils.norm_hooks import SpectralNorm, WeightNorm
 from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.nn.utils.stateless import functional_call
+from tinynet.optim.optimizer import Optimizer
 
 _SETS = "sets the attribute"
 _EFFECTS = {
@@ -169,6 +170,9 @@ class Watcher:
         problem = self._recorder.scheduling.problem()
         if problem is not None:
             self._recorder.refuse(problem)
+        for call in self._recorder.program.calls:
+            if call.kind == "perform" and call.args and is_a(call.args[0], Optimizer):
+                self.reads.of_optimizer(call.args[0])
         self.reads.finish()
         for store in self.stores:
             self.reads.forget(store.module, store.name, tensor=not store.is_idle())

@@ -170,7 +170,7 @@ class Watcher:
         problem = self._recorder.scheduling.problem()
         if problem is not None:
             self._recorder.refuse(problem)
-        for call in self._recorder.program.calls:
+        for call in () if self.reads.later else self._recorder.program.calls:
             if call.kind == "perform" and call.args and is_a(call.args[0], Optimizer):
                 self.reads.of_optimizer(call.args[0])
         self.reads.finish()

@@ -101,12 +101,14 @@ class _Frame(NamedTuple):
 @functools.lru_cache(maxsize=256)
 def _frame(source: Any, shape: Ints, pad: Ints) -> _Frame:
     """Return the frame of an array for a mode, which is a function of places."""
-    crops, edges = [], []
+    crops: list[tuple[int, Array]] = []
+    edges: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = []
     outer, inner = list(shape), [slice(None)] * len(shape)
     for axis, (n, (before, after)) in enumerate(zip(shape, _frames(pad, len(shape)), strict=True)):
-        stop = n + before + after
-        elements = source(np.arange(-before, n + after), n) if before or after else ()
-        outer[axis] = stop
+        if not (before or after):
+            continue
+        outer[axis] = stop = n + before + after
+        elements = source(np.arange(-before, n + after), n)
         if min(before, after) < 0:
             crops.append((axis, elements))
             continue

@@ -332,12 +332,13 @@ def _gradients(
     Args:
         constant: mean and variance do not depend on the input.
     """
+    r = 1 / np.sqrt(var + eps)
     if is_small(g):
-        return small_gradients(g, input, weight, mean, 1 / np.sqrt(var + eps), blocks, constant)
+        return small_gradients(g, input, weight, mean, r, blocks, constant)
     layout, (w,) = layout_of(blocks), _vectors(blocks, weight)
     g2 = wide(g).reshape(layout.shape)
     dx = by_weight = by_bias = None
-    totals, products, r = layout.memory(), layout.memory(), 1 / np.sqrt(var + eps)
+    totals, products = layout.memory(), layout.memory()
     kind, x, c = g2.dtype, wide(input).reshape(layout.shape), np.empty(g2.shape, g2.dtype)
     middle, rest = layout.spread(mean, kind), mean - mean.astype(kind)
     centered = needs[1] or not constant
@@ -356,11 +357,9 @@ def _gradients(
     products -= 0 if constant else rest * totals
     if centered:
         by_weight = np.add.reduce(products * r, axis=0).astype(kind)
-    if needs[0] and constant:
-        dx = np.empty(g2.shape, kind)
-        _scale(g2, r * w, None, layout, dx)
-    elif needs[0]:
-        dx = _input_gradient(g2, c, r, w, products, totals, rest, layout)
+    if needs[0]:
+        given = g2, c, r, w, products, totals, rest, layout
+        dx = _scale(g2, r * w, None, layout, c) if constant else _input_gradient(*given)
     return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
 
 
@@ -489,8 +488,8 @@ def batch_scaled(
 
 def _scale(
     x: Array, scale: Array, offset: Array | None, layout: Rows | Columns, out: Array
-) -> None:
-    """Write ``x * scale + offset``, of which there is one per channel."""
+) -> Array:
+    """Write and return ``x * scale + offset``, of which there is one per channel."""
     factor = layout.spread(scale, x.dtype)
     added = None if offset is None else layout.spread(offset, x.dtype)
 
@@ -500,6 +499,7 @@ def _scale(
             np.add(rows, added[part], out=rows)
 
     layout.each(work)
+    return out
 
 
 def _batch_scaled_formula(

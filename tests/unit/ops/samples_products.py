@@ -91,6 +91,11 @@ sample("vander", f(2), 1)
 
 # ---- distances ----------------------------------------------------------------------------------
 
+for _dim in (0, 1, -1):
+    sample("cosines", f(2, 3), f(2, 3), _dim, 1e-8)
+sample("cosines", f(2, 3).transposed, f(2, 3), 1, 1e-8)
+sample("cosines", f(3), f(3), 0, 1e-8)
+sample("cosines", f(0, 3), f(0, 3), 1, 1e-8)
 MODE = "use_mm_for_euclid_dist_if_necessary"
 for _p in (2.0, 1.0, 3.0, 2.5, 0.0, INF):
     sample("all_distances", f(3, 2), f(2, 2), _p, MODE)

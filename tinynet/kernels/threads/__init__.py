@@ -5,6 +5,8 @@ Results do not depend on the number of threads, nor on their timing.
 
 from tinynet.kernels.threads import openblas as openblas
 from tinynet.kernels.threads import processors as processors
+from tinynet.kernels.threads.blocks import BLOCK as BLOCK
+from tinynet.kernels.threads.blocks import LARGE as LARGE
 from tinynet.kernels.threads.blocks import blockwise as blockwise
 from tinynet.kernels.threads.blocks import combine_rows as combine_rows
 from tinynet.kernels.threads.blocks import in_blocks as in_blocks

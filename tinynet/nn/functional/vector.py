@@ -8,15 +8,20 @@ from typing import Any, cast
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.core.declaration.operation import operation
 from tinynet.core.declaration.out_argument import written
-from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
+from tinynet.kernels.sums import sums
 from tinynet.nn.functional.checks import broadcast, tensor_only
+from tinynet.nn.functional.double_backward import one_node
 from tinynet.ops.arguments import keywords, to_long
 from tinynet.ops.creation.constructors import refuse_huge
-from tinynet.ops.pointwise.arithmetic import div
+from tinynet.ops.pointwise.arithmetic import div, where
+from tinynet.ops.pointwise.clamp import clamp_numbers
+from tinynet.ops.reduction.statistics import vector_norm
+from tinynet.ops.shaping.views import axis_of
 
 __all__ = ["normalize", "cosine_similarity", "pairwise_distance", "pdist", "one_hot"]
 
@@ -72,15 +77,68 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
             f"expected common dtype to be floating point, yet common dtype is {kind.scalar_name}"
         )
     x1, x2 = broadcast(x1.to(kind), x2.to(kind))
-    unit1, unit2 = (_unit_vectors(x, dim, eps) for x in (x1, x2))
-    return (unit1 * unit2).sum(dim)
+    return cosines.function(x1, x2, dim, eps)
 
 
-def _unit_vectors(x: Any, dim: int, eps: float) -> Any:
-    length = x.norm(2, dim, keepdim=True).clone()
-    with no_grad():  # as in PyTorch, a length below eps is replaced but keeps its derivative
-        length.clamp_(min=eps)
-    return x / length
+@operation(node="SumBackward1", hidden=("unit1", "unit2", "lengths"))
+def cosines(x1: Array, x2: Array, /, dim: int, eps: float) -> tuple[Array, ...]:
+    """Return the cosines of vectors; an operation, since 11 would compute them for a batch."""
+    axis = axis_of(dim, x1.ndim)
+    lengths = [np.asarray(vector_norm.kernel(x, 2, (axis,), True)) for x in (x1, x2)]
+    unit1, unit2 = (
+        np.asarray(x / np.maximum(n, n.dtype.type(eps)))
+        for x, n in zip((x1, x2), lengths, strict=True)
+    )
+    found = sums(unit1 * unit2, (axis,) if x1.ndim else (), False)
+    return found.astype(x1.dtype, copy=False), unit1, unit2, np.stack(lengths)
+
+
+def _towards(g: Any, unit: Any, other: Any, length: Any, cosine: Any, eps: float) -> Any:
+    """Return the gradient by one vector; as in PyTorch, a length below eps has its derivative."""
+    divisor = clamp_numbers(length, eps, None)
+    turned = unit * (cosine * where(length == 0, 0.0, divisor / where(length == 0, 1.0, length)))
+    return (other - turned) * (g / divisor)
+
+
+def _cosine_formula(
+    g: Any,
+    x1: Any,
+    x2: Any,
+    result: Any,
+    unit1: Any,
+    unit2: Any,
+    lengths: Any,
+    dim: int,
+    eps: float,
+    needs: tuple[bool, ...],
+) -> tuple[Any, Any]:
+    axis = axis_of(dim, x1.ndim)
+
+    def steps(g: Tensor, x1: Tensor, x2: Tensor) -> tuple[Any, Any]:
+        pairs = [_unit_vectors(x, axis, eps) for x in (x1, x2)]
+        (unit1, one), (unit2, two) = pairs
+        cosine: Any = (unit1 * unit2).sum(axis, keepdim=True)
+        g = g.unsqueeze(axis)
+        return (
+            _towards(g, unit1, unit2, one, cosine, eps) if needs[0] else None,
+            _towards(g, unit2, unit1, two, cosine, eps) if needs[1] else None,
+        )
+
+    if isinstance(g, Tensor):
+        found: tuple[Any, Any] = one_node("SumBackward1", steps, g, x1, x2)
+        return found
+    g, result = (np.expand_dims(x, axis) for x in (g, result))
+    of1 = _towards(g, unit1, unit2, lengths[0], result, eps) if needs[0] else None
+    of2 = _towards(g, unit2, unit1, lengths[1], result, eps) if needs[1] else None
+    return of1, of2
+
+
+cosines.grads(_cosine_formula)
+
+
+def _unit_vectors(x: Tensor, axis: int, eps: float) -> tuple[Any, Any]:
+    length: Any = x.norm(2, axis, keepdim=True)
+    return x / (length + (length.clamp(min=eps) - length).detach()), length
 
 
 @keywords

@@ -73,12 +73,23 @@ derivative(leaky_relu, "LeakyReluBackwardBackward0", self=_flat)
 @pointwise(node="PreluKernelBackward0")
 def prelu(self: Array, weight: Array, /) -> Array:
     """Return x above 0 and ``weight * x`` below."""
-    return pick(self > 0, self, weight * self)
+    return _scaled_below(self, self, _number(weight, self))
+
+
+@threads.blockwise
+def _scaled_below(x: Any, g: Any, slope: Any) -> Any:
+    return where(x > 0, g, slope * g)
+
+
+def _number(weight: Any, x: Any) -> Any:
+    """Return one slope for all channels without dimensions, so that blocks can share it."""
+    single = isinstance(weight, np.ndarray) and weight.size == 1 and weight.ndim <= x.ndim
+    return weight.reshape(()) if single else weight
 
 
 prelu.grad(
-    self=lambda g, self, weight: where(self > 0, g, g * weight),
-    weight=lambda g, self: where(self > 0, 0.0, g * self),
+    self=lambda g, self, weight: _scaled_below(self, g, _number(weight, self)),
+    weight=threads.blockwise(lambda g, self: where(self > 0, 0.0, g * self)),
 )
 derivative(
     prelu,
@@ -116,7 +127,12 @@ derivative(hardtanh, "HardtanhBackwardBackward0", self=_flat)
 @threads.blockwise
 def hardsigmoid(self: Array, /) -> Array:
     """Return ``x / 6 + 1 / 2`` clamped to [0, 1]."""
-    return np.clip(_floating(self, "hardsigmoid_cpu") + 3, 0, 6) / 6
+    return _ramp(_floating(self, "hardsigmoid_cpu"))
+
+
+def _ramp(x: Array) -> Array:
+    ramp = np.asarray(x + 3)
+    return np.divide(np.clip(ramp, 0, 6, out=ramp), 6, out=ramp)
 
 
 hardsigmoid.grad(
@@ -128,7 +144,8 @@ hardsigmoid.grad(
 @threads.blockwise
 def hardswish(self: Array, /) -> Array:
     """Return x times ``hardsigmoid(x)``."""
-    return self * (np.clip(_floating(self, "hardswish_cpu") + 3, 0, 6) / 6)
+    ramp = _ramp(_floating(self, "hardswish_cpu"))
+    return np.multiply(ramp, self, out=ramp)
 
 
 hardswish.grad(

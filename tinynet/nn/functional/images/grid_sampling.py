@@ -2,184 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.polynomial import polynomial
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.nn.functional.checks import Ints, by_rank, require_floating, tensor_only
-from tinynet.nn.functional.double_backward import one_node
+from tinynet.nn.functional.checks import Ints, require_floating, tensor_only
+from tinynet.nn.functional.images.grid_sampling_ops import POLYNOMIALS, Warp, samplers
 from tinynet.ops.arguments import name_of
-from tinynet.ops.reduction.sums import sum_dims
-from tinynet.ops.shaping.joining import stack
 
 __all__ = ["grid_sample", "affine_grid"]
 
-
-# ---- grid sample ops ----------------------------------------------------------------------------
-# The operations behind grid_sample: images at arbitrary positions, and their derivatives.
-#
-# Along each dimension, a sample is a sum over neighbours, weighted by polynomials in the position
-# between them. Its derivative by the position is the same sum with the derivatives of the
-# polynomials, so one kernel, with an order of derivative for each dimension, computes all of
-# them.
-
-
-A = -0.75  # of the cubic convolution kernel (Keys, 1981), as in PyTorch
-POLYNOMIALS: dict[str, list[list[float]]] = {  # coefficients of 1, t, t^2, ... for each neighbour
-    "nearest": [[1.0]],
-    "bilinear": [[1.0, -1.0], [0.0, 1.0]],
-    "bicubic": [
-        [0.0, A, -2 * A, A],
-        [1.0, 0.0, -(A + 3), A + 2],
-        [0.0, -A, 2 * A + 3, -(A + 2)],
-        [0.0, 0.0, A, -A],
-    ],
-}
-FIRST = {"nearest": 0, "bilinear": 0, "bicubic": -1}  # of the first neighbour, relative to floor
-
-
-class Warp(NamedTuple):
-    """The options of grid_sample."""
-
-    mode: str
-    padding_mode: str
-    align_corners: bool
-
-
-# ---- positions ----------------------------------------------------------------------------------
-
-
-def _reflected(x: Array, n: int, align_corners: bool) -> tuple[Array, Array]:
-    """Return positions reflected into the image, and the derivatives of the reflection."""
-    low, span = (0.0, float(n - 1)) if align_corners else (-0.5, float(n))
-    if span == 0:
-        return np.zeros_like(x), np.zeros_like(x)
-    reflections, rest = np.divmod(np.abs(x - low), span)
-    odd = reflections % 2 == 1
-    inside = np.where(odd, span - rest, rest) + low
-    return inside, np.where(odd, -1.0, 1.0) * np.where(x < low, -1.0, 1.0)
-
-
-def _inside(x: Array, n: int, how: Warp) -> tuple[Array, Array | float]:
-    """Return positions moved into the image by the padding mode, and their derivatives."""
-    if how.padding_mode == "zeros":
-        return x, 1.0
-    slope: Array | float = 1.0
-    if how.padding_mode == "reflection":
-        x, slope = _reflected(x, n, how.align_corners)
-    return np.clip(x, 0, n - 1), slope * ((x > 0) & (x < n - 1))
-
-
-def _neighbours(c: Array, n: int, how: Warp, order: int) -> list[tuple[Array, Array, Array]]:
-    """Return the neighbours of coordinates in [-1, 1], weights or derivatives, and which count."""
-    step = (n - 1) / 2 if how.align_corners else n / 2
-    padded = how.mode != "bicubic" and how.padding_mode != "zeros"
-    infinite = ~np.isfinite(c)
-    c = np.where(np.isnan(c), -1 if padded else 1e9, c).astype(c.dtype)
-    x = np.clip((c + 1) * step - (0.0 if how.align_corners else 0.5), -1e9, 1e9)
-    slope: Array | float = 1.0
-    if how.mode != "bicubic":
-        x, slope = _inside(x, n, how)
-    base = np.rint(x) if how.mode == "nearest" else np.floor(x)
-    neighbours = []
-    for offset, coefficients in enumerate(POLYNOMIALS[how.mode], FIRST[how.mode]):
-        index = base + offset
-        if how.mode == "bicubic":
-            index = np.rint(_inside(index, n, how)[0])
-        weight = polynomial.polyval(x - base, polynomial.polyder(coefficients, order))
-        weight = weight * (slope * step) ** order
-        counts = (index >= 0) & (index < n)
-        if not padded and how.mode != "nearest":  # infinite and NaN coordinates give NaN
-            weight, counts = np.where(infinite, np.nan, weight), counts | infinite
-        index = np.clip(index, 0, n - 1).astype(np.int64)
-        neighbours.append((index, weight.astype(c.dtype), counts))
-    return neighbours
-
-
-def _terms(
-    grid: Array, sizes: Ints, how: Warp, orders: Ints
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield, by combination of neighbours: flat indices, weights and which count: ``[N, P]``."""
-    rank = len(sizes)
-    flat = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), rank)
-    lines = [_neighbours(flat[..., rank - 1 - d], n, how, orders[d]) for d, n in enumerate(sizes)]
-    for chosen in itertools.product(*lines):
-        index, weight, counts = chosen[0]
-        for n, (inner, factor, inside) in zip(sizes[1:], chosen[1:], strict=True):
-            index, weight, counts = index * n + inner, weight * factor, counts & inside
-        yield index, weight, counts
-
-
-# ---- the operations -----------------------------------------------------------------------------
-
-
-def grid_sampler(input: Array, grid: Array, /, how: Warp, orders: Ints) -> Array:
-    """Return samples of each plane at the positions of the grid."""
-    batch, channels, *sizes = input.shape
-    out = grid.shape[1:-1]
-    # With the channels as last dimension, one index selects the elements of all channels.
-    rows = np.moveaxis(input, 1, -1).reshape(batch * math.prod(sizes), channels)
-    first = np.arange(batch)[:, None] * math.prod(sizes)
-    total = np.zeros((batch * math.prod(out), channels), input.dtype)
-    for index, weight, counts in _terms(grid, tuple(sizes), how, orders):
-        part = np.take(rows, (index + first).reshape(-1), 0)
-        part *= weight.reshape(-1, 1)
-        np.add(total, part, out=total, where=counts.reshape(-1, 1))
-    return np.ascontiguousarray(np.moveaxis(total.reshape(batch, *out, channels), -1, 1))
-
-
-def grid_spread(self: Array, grid: Array, /, how: Warp, orders: Ints, sizes: Ints) -> Array:
-    """Return planes of zeros with each sample added to the elements that it was computed from."""
-    batch, channels = self.shape[:2]
-    flat = self.reshape(batch, channels, math.prod(grid.shape[1:-1]))
-    total = np.zeros(batch * channels * math.prod(sizes), self.dtype)
-    first = np.arange(batch * channels).reshape(batch, channels, 1) * math.prod(sizes)
-    for index, weight, counts in _terms(grid, sizes, how, orders):
-        part = np.where(counts[:, None], flat * weight[:, None], self.dtype.type(0))
-        np.add.at(total, (first + index[:, None]).reshape(-1), part.reshape(-1))
-    return total.reshape(batch, channels, *sizes)
-
-
-samplers = by_rank(grid_sampler, "GridSampler{}DBackward0", (2, 3))
-spreads = by_rank(grid_spread, "GridSampler{}DBackwardBackward0", (2, 3))
-
-
-def _by_grid(g: Any, input: Any, grid: Any, how: Warp, orders: Ints) -> Any:
-    """Return the derivative of ``sum(g * samples)`` by the grid."""
-    rank = len(orders)
-
-    def steps(g: Any, input: Any, grid: Any) -> Any:
-        parts = []
-        for d in reversed(range(rank)):  # the grid has the last dimension first
-            raised = (*orders[:d], orders[d] + 1, *orders[d + 1 :])
-            parts.append(sum_dims(g * samplers[rank](input, grid, how, raised), (1,), False))
-        return stack(parts, -1)
-
-    if not isinstance(g, Tensor):
-        return steps(g, input, grid)
-    return one_node(f"GridSampler{rank}DBackwardBackward0", steps, g, input, grid)
-
-
-for _rank in (2, 3):
-    samplers[_rank].grad(
-        input=lambda g, grid, input_shape, how, orders: spreads[len(orders)](
-            g, grid, how, orders, input_shape[2:]
-        ),
-        grid=lambda g, input, grid, how, orders: _by_grid(g, input, grid, how, orders),
-    )
-    spreads[_rank].grad(
-        self=lambda g, grid, how, orders: samplers[len(orders)](g, grid, how, orders),
-        grid=lambda g, self, grid, how, orders: _by_grid(self, g, grid, how, orders),
-    )
 
 # ---- affine grids -------------------------------------------------------------------------------
 

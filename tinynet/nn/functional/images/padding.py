@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,35 +82,75 @@ def _circular(place: Array, n: int) -> Array:
     return period[(place - period[0]) % len(period)] if len(period) else period
 
 
-def _sources(shape: Ints, pad: Ints, source: Any) -> list[tuple[int, int, Array]]:
-    """Return (axis, before, source of each element) for each padded dimension."""
-    sources = []
+class _Frame(NamedTuple):
+    """Where an array goes in its padded copy, and where the padding comes from.
+
+    Attributes:
+        crops: the dimensions with a negative length, with the elements that stay.
+        outer: the shape of the padded copy.
+        inner: the place of the array in it.
+        edges: slices of the copy, in turn, and the slices that they repeat: as many or one.
+    """
+
+    crops: tuple[tuple[int, Array], ...]
+    outer: Ints
+    inner: tuple[slice, ...]
+    edges: tuple[tuple[tuple[slice, ...], tuple[slice, ...]], ...]
+
+
+@functools.lru_cache(maxsize=256)
+def _frame(source: Any, shape: Ints, pad: Ints) -> _Frame:
+    """Return the frame of an array for a mode, which is a function of places."""
+    crops: list[tuple[int, Array]] = []
+    edges: list[tuple[tuple[slice, ...], tuple[slice, ...]]] = []
+    outer, inner = list(shape), [slice(None)] * len(shape)
     for axis, (n, (before, after)) in enumerate(zip(shape, _frames(pad, len(shape)), strict=True)):
-        if before or after:
-            sources.append((axis, before, source(np.arange(-before, n + after), n)))
-    return sources
+        if not (before or after):
+            continue
+        outer[axis] = stop = n + before + after
+        elements = source(np.arange(-before, n + after), n)
+        if min(before, after) < 0:
+            crops.append((axis, elements))
+            continue
+        inner[axis] = slice(before, before + n)
+        for edge in (slice(0, before), slice(before + n, stop)):
+            if edge.start < edge.stop:
+                first, last = (int(elements[i]) + before for i in (edge.start, edge.stop - 1))
+                step = 1 if first <= last else -1
+                origin = slice(first, last + step if last + step >= 0 else None, step)
+                lead = (slice(None),) * axis
+                edges.append(((*lead, edge), (*lead, origin)))
+    return _Frame(tuple(crops), tuple(outer), tuple(inner), tuple(edges))
 
 
 def _declare(mode: str, title: str, source: Any, autocast: str | None = None) -> dict[int, Any]:
     """Declare one mode, as operations for speed: derivatives by index would cost many times more.
 
-    The adjoint copies the inner part, and adds the padding line by line.
+    The padding is copied within the result, slice by slice; the adjoint adds it to its sources.
     """
 
     def extend(input: Array, /, pad: Ints) -> Array:
         """Pad the input with its own elements."""
         _check(mode, input, pad)
-        padded = input
-        for axis, _, elements in _sources(input.shape, pad, source):
-            padded = np.take(padded, elements, axis)
-        return padded if padded is not input else input.copy()
+        frame = _frame(source, input.shape, pad)
+        for axis, elements in frame.crops:
+            input = np.take(input, elements, axis)
+        padded = np.empty(frame.outer, input.dtype)
+        padded[frame.inner] = input
+        for edge, origin in frame.edges:
+            padded[edge] = padded[origin]
+        return padded
 
     def fold(self: Array, /, pad: Ints, shape: Ints) -> Array:
         """Return, for each element of the input, the sum over its copies."""
-        total = self
-        for axis, before, elements in _sources(shape, pad, source):
-            total = _added(total, axis, shape[axis], before, elements)
-        return total if total is not self else self.copy()
+        frame = _frame(source, shape, pad)
+        whole = self.copy() if frame.edges else self
+        for edge, origin in frame.edges:
+            _add_edge(whole, edge, origin)
+        total = np.array(whole[frame.inner], order="C")
+        for axis, elements in reversed(frame.crops):
+            total = _spread(total, axis, shape[axis], elements)
+        return total
 
     extend.__name__, fold.__name__ = f"{mode}_pad", f"{mode}_fold"
     order = "as_plane" if mode == "circular" else "as_image"
@@ -124,16 +165,22 @@ def _declare(mode: str, title: str, source: Any, autocast: str | None = None) ->
     return extended
 
 
-def _added(g: Array, axis: int, n: int, before: int, elements: Array) -> Array:
-    """Return the sums along one dimension."""
+def _add_edge(whole: Array, edge: tuple[slice, ...], origin: tuple[slice, ...]) -> None:
+    """Add the padding at one edge to the elements that it repeats, in place."""
+    *lead, added = edge
+    if whole[edge].shape == whole[origin].shape:
+        whole[origin] += whole[edge]
+        return
+    for i in range(added.start, added.stop):
+        whole[origin] += whole[(*lead, slice(i, i + 1))]
+
+
+def _spread(g: Array, axis: int, n: int, elements: Array) -> Array:
+    """Return zeros of length ``n`` along a dimension with slices added at the elements."""
     total = np.zeros((*g.shape[:axis], n, *g.shape[axis + 1 :]), g.dtype)
     target, source = np.moveaxis(total, axis, 0), np.moveaxis(g, axis, 0)
-    count = len(elements)
-    first, last = max(before, 0), min(n + before, count)  # of the inner part
-    if first < last:
-        target[first - before : last - before] = source[first:last]
-    for i in (*range(min(first, count)), *range(max(last, 0), count)):
-        target[elements[i]] += source[i]
+    for i, element in enumerate(elements):
+        target[element] += source[i]
     return total
 
 

@@ -407,15 +407,31 @@ def cross_entropy(
     if target._array.shape == input._array.shape:
         return _with_probabilities(input, target, weight, ignore_index, reduction, label_smoothing)
     dim = 0 if input.ndim == 1 else 1
-    if input.ndim == 2 and weight is None and label_smoothing == 0.0 and input.is_floating_point():
-        if target._array.shape != input._array.shape[:1] or target._array.dtype != np.int64:
+    if input.ndim == 2 and label_smoothing == 0.0 and input.is_floating_point():
+        plain = target._array.shape == input._array.shape[:1] and target._array.dtype == np.int64
+        if weight is not None or not plain:
             check_indices(input, target, weight)
-        return indexed_cross_entropy.function(input, target, ignore_index, reduction)
+        if weight is None:
+            return indexed_cross_entropy.function(input, target, ignore_index, reduction)
+        losses = indexed_cross_entropy.function(input, target, ignore_index, "none")
+        return _weighted(losses, target, weight, ignore_index, reduction)
     logs = log_softmax.function(input, dim)
     loss = nll_loss(logs, target, weight, ignore_index=ignore_index, reduction=reduction)
     if label_smoothing == 0.0:
         return loss
     return _smoothed(loss, logs, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _weighted(
+    losses: Tensor, target: Tensor, weight: Tensor, ignore_index: int, reduction: str
+) -> Tensor:
+    """Reduce losses with the weights of their classes; the mean divides by the sum of these."""
+    kind = losses._array.dtype
+    safe, counted, _ = map(wrap, _counted(target._array, ignore_index, kind))
+    factor = weight[safe] * counted
+    if reduction == "mean":
+        return (losses * factor).sum() / factor.sum()
+    return reduced(losses * factor, reduction)
 
 
 @traced

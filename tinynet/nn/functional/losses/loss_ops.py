@@ -6,6 +6,7 @@ Each is the mean (or sum, or all) of what one element costs.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import Operation, operation
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 from tinynet.kernels.along import positions
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
@@ -31,9 +33,26 @@ def _reduced(losses: Array, reduction: str) -> Array:
     return found
 
 
-def _share(g: Any, x: Any, reduction: str) -> Any:
+def _reduced_pairs(
+    losses: Callable[..., Array], x: Array, y: Array, *options: float, reduction: str
+) -> Array:
+    """Reduce the losses of pairs of elements; those of large arrays are summed block by block."""
+    plain = x.shape == y.shape and x.flags.c_contiguous and y.flags.c_contiguous
+    if reduction == "none" or x.size <= threads.LARGE or not plain or x.dtype != y.dtype:
+        return _reduced(losses(x, y, *options), reduction)
+    flat, other = x.reshape(-1), y.reshape(-1)
+    total = np.float64(0)
+    for part in threads.slices(x.size, threads.BLOCK):
+        total += sum_all.kernel(losses(flat[part], other[part], *options))
+    return np.asarray(total / x.size if reduction == "mean" else total).astype(x.dtype)
+
+
+def _share(g: Any, x: Any, reduction: str, other: Any = None) -> Any:
     """Return the part of a loss's gradient that belongs to each element."""
-    return g / (math.prod(x.shape) or 1) if reduction == "mean" else g
+    if reduction != "mean":
+        return g
+    shape = x.shape if other is None else np.broadcast_shapes(x.shape, other.shape)
+    return g / (math.prod(shape) or 1)
 
 
 def _record(op: Operation, node: str, **formulas: Any) -> None:
@@ -53,16 +72,26 @@ def _record(op: Operation, node: str, **formulas: Any) -> None:
 # ---- differences --------------------------------------------------------------------------------
 
 
+@threads.blockwise
+def _squares(x: Array, y: Array) -> Array:
+    d = np.asarray(x - y)
+    return np.square(d, out=d)
+
+
 @operation(node="MseLossBackward0")
 def squared_error(input: Array, target: Array, /, reduction: str) -> Array:
     """Return ``(x - y) ** 2``."""
     refuse_kinds("mse", "biu", input)
-    return _reduced(np.square(input - target), reduction)
+    return _reduced_pairs(_squares, input, target, reduction=reduction)
+
+
+@threads.blockwise
+def _scaled_gap(x: Any, y: Any, factor: Any) -> Any:
+    return (x - y) * factor
 
 
 def _square_slope(g: Any, x: Any, y: Any, reduction: str) -> Any:
-    d = x - y
-    return d * _share(g * 2, d, reduction)
+    return _scaled_gap(x, y, _share(g * 2, x, reduction, y))
 
 
 squared_error.grad(
@@ -91,22 +120,34 @@ def smooth_error(input: Array, target: Array, /, reduction: str, beta: float) ->
     refuse_kinds("smooth_l1", "biu", input)
     if input.dtype == HALF:
         return in_single(smooth_error, input, target, reduction, beta)
-    d = np.abs(input - target)
-    return _reduced(_bent(d, beta) / beta if beta else d, reduction)
+    if not beta:
+        return _reduced(np.abs(input - target), reduction)
+    return _reduced_pairs(_bent, input, target, beta, beta, reduction=reduction)
 
 
-def _bent(d: Array, bend: float) -> Array:
-    """Return ``d * d / 2`` below the bend, and the tangent from there: faster than a choice."""
-    low = np.minimum(d, bend)
-    return low * (d - 0.5 * low)
+@threads.blockwise
+def _bent(x: Array, y: Array, bend: float, divisor: float) -> Array:
+    """Return ``d * d / 2`` for ``d = |x - y|`` below the bend, and the tangent from there, divided.
+
+    It is faster than a choice.
+    """
+    d = np.asarray(x - y)
+    low = np.minimum(np.abs(d, out=d), np.asarray(bend, d.dtype))
+    bent = np.asarray(low * 0.5)
+    np.multiply(np.subtract(d, bent, out=bent), low, out=bent)
+    return bent if divisor == 1 else np.divide(bent, divisor, out=bent)
+
+
+@threads.blockwise
+def _clamped_gap(x: Any, y: Any, bend: float, factor: Any) -> Any:
+    return clamp_numbers(x - y, -bend, bend) * factor
 
 
 def _smooth_slope(g: Any, x: Any, y: Any, reduction: str, beta: float) -> Any:
-    d = x - y
-    g = _share(g, d, reduction)
+    g = _share(g, x, reduction, y)
     if not beta:
-        return where(d <= 0, -g, g)
-    return clamp_numbers(d, -beta, beta) * (g / beta)
+        return where(x - y <= 0, -g, g)
+    return _clamped_gap(x, y, beta, g / beta)
 
 
 smooth_error.grad(
@@ -143,14 +184,11 @@ def huber_error(input: Array, target: Array, /, reduction: str, delta: float) ->
     refuse_kinds("huber", "biu", input)
     if input.dtype == HALF:
         return in_single(huber_error, input, target, reduction, delta)
-    d = np.abs(input - target)
-    return _reduced(_bent(d, delta), reduction)
+    return _reduced_pairs(_bent, input, target, delta, 1.0, reduction=reduction)
 
 
 def _huber_slope(g: Any, x: Any, y: Any, reduction: str, delta: float) -> Any:
-    d = x - y
-    g = _share(g, d, reduction)
-    return clamp_numbers(d, -delta, delta) * g
+    return _clamped_gap(x, y, delta, _share(g, x, reduction, y))
 
 
 huber_error.grad(
@@ -189,10 +227,14 @@ def binary_entropy(self: Array, target: Array, /, reduction: str) -> Array:
     An operation because the derivative of a composite would be NaN at 0 and 1, where PyTorch's is
     finite.
     """
-    yes, no = np.log(self), np.log1p(-self)
-    low = np.asarray(-100, self.dtype)
-    losses = (target - 1) * np.maximum(no, low) - target * np.maximum(yes, low)
-    return _reduced(losses, reduction)
+    return _reduced_pairs(_entropies, self, target, reduction=reduction)
+
+
+@threads.blockwise
+def _entropies(x: Array, y: Array) -> Array:
+    yes, no = np.log(x), np.log1p(-x)
+    low = np.asarray(-100, x.dtype)
+    return (y - 1) * np.maximum(no, low) - y * np.maximum(yes, low)
 
 
 binary_entropy.grad(
@@ -224,7 +266,12 @@ derivative(
 @operation(node="BinaryCrossEntropyWithLogitsBackward0")
 def entropy_of_logits(self: Array, target: Array, /, reduction: str) -> Array:
     """Return the cross-entropy of ``sigmoid(x)``: ``(1 - y) * x - log(sigmoid(x))``."""
-    return _reduced((1 - target) * self - log_sigmoid.kernel(self), reduction)
+    return _reduced_pairs(_entropies_of_logits, self, target, reduction=reduction)
+
+
+@threads.blockwise
+def _entropies_of_logits(x: Array, y: Array) -> Array:
+    return (1 - y) * x - log_sigmoid.kernel(x)
 
 
 entropy_of_logits.grad(

@@ -10,7 +10,8 @@ one sample or of all, has its statistics; each channel has its weight and bias. 
 
 ``formula_gradients`` computes these lines with differentiable operations, for second derivatives.
 The kernels fuse them for speed: as composites they would be ten nodes and twice as many
-temporaries. Those here are of batch and instance norm, ``row_normalization_ops`` has the others.
+temporaries. Those here are of batch and instance norm, and of small groups;
+``group_normalization_ops`` and ``row_normalization_ops`` have the others.
 Sums are BLAS products, several times faster than ``np.add.reduce``, and arrays that are constant
 along places stay small.
 """
@@ -108,33 +109,39 @@ class Rows:
 class Columns:
     """An array with one row per sample, for few places, since numpy is slow at short rows.
 
-    For shared statistics only, as sums include the samples. There is only one part.
+    For shared statistics only, as sums include the samples: those of the parts are added up.
     """
 
     def __init__(self, blocks: Blocks):
         self.blocks = blocks
         self.shape = (blocks.samples, blocks.groups * blocks.places)
         self.small = (1, blocks.groups, 1)
+        self.parts = threads.slices(self.shape[0], max(1, PART // max(self.shape[1], 1)))
 
     def each(self, work: Callable[[slice], object]) -> None:
-        """Call a function with all samples."""
-        work(slice(None))
+        """Call a function with each part of the samples."""
+        for part in self.parts:
+            work(part)
 
     def memory(self) -> Array:
-        """Return memory for sums over samples and places."""
-        return np.empty(self.blocks.groups)
+        """Return zeros for sums over samples and places."""
+        return np.zeros(self.blocks.groups)
 
     def total(self, a: Array, part: slice, out: Array) -> None:
-        """Write the sums over samples and places."""
-        out[...] = row_sums(column_sums(a).reshape(self.blocks.groups, -1))
+        """Add the sums over samples and places of a part."""
+        self._add(a[part], out)
 
     def dot(self, a: Array, b: Array, part: slice, out: Array) -> None:
-        """Write the sums over samples and places of products."""
-        self.total(a * b, part, out)
+        """Add the sums over samples and places of the products of a part."""
+        self._add(a[part] * b[part], out)
+
+    def _add(self, a: Array, out: Array) -> None:
+        out += row_sums(column_sums(a).reshape(self.blocks.groups, -1))
 
     def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel, one for each column."""
-        return np.repeat(a.reshape(-1).astype(kind, copy=False), self.blocks.places)[None]
+        row = np.repeat(a.reshape(-1).astype(kind, copy=False), self.blocks.places)
+        return np.broadcast_to(row, self.shape)
 
     def average(self, totals: Array) -> Array:
         """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""
@@ -213,64 +220,71 @@ def formula_gradients(
     return reshape(dx, x.shape), by_weight, by_bias
 
 
-# ---- kernels of batch and instance norm ---------------------------------------------------------
-#
-# For ``[samples, groups, 1, places]`` with shared statistics.
+# ---- kernels of small arrays --------------------------------------------------------------------
 
 _SMALL = 1 << 13  # elements up to which the passes over an array cost less than the calls for them
 
 
-def _is_small(x: Array) -> bool:
+def is_small(x: Array) -> bool:
     """Return whether the formula in float64, of few calls, is the fastest."""
     return 0 < x.size <= _SMALL and x.itemsize > 2
 
 
-def _averages(x: Array) -> Array:
-    """Return the averages of ``[samples, groups, 1, places]`` over each group of all samples."""
-    sums = add_up(x, axis=(0, 2, 3), keepdims=True)
+def _averages(x: Array, shared: bool) -> Array:
+    """Return the averages over each group, of one sample or of all."""
+    sums = add_up(x, axis=(0, 2, 3) if shared else (2, 3), keepdims=True)
     sums *= sums.size / x.size
     return sums
 
 
-def _small_normalized(
+def small_normalized(
     input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
 ) -> tuple[Array, Array, Array]:
-    """Return what ``_normalized`` does, in float64."""
+    """Return the result, and mean and variance of each group, computed in float64."""
     x, each = input.reshape(blocks[:4]).astype(np.float64), (1, blocks.groups, blocks.channels, 1)
-    mean = _averages(x)
+    mean = _averages(x, blocks.shared)
     x -= mean
-    var = _averages(x * x)
+    var = _averages(x * x, blocks.shared)
     x *= weight.reshape(each) / np.sqrt(var + eps)
     x += bias.reshape(each)
     result = x.astype(input.dtype, copy=False).reshape(input.shape)
     return result, mean[..., 0], var[..., 0]
 
 
-def _small_gradients(
+def small_gradients(
     g: Array,
     input: Array,
     weight: Array,
     mean: Array,
-    var: Array,
+    inverse: Array,
     blocks: Blocks,
-    eps: float,
-    constant: bool,
+    constant: bool = False,
 ) -> Grads:
-    """Return all that ``_gradients`` can, in float64."""
+    """Return the gradients by input, weight and bias, computed in float64.
+
+    Args:
+        mean, inverse: the mean and 1 / deviation of each group.
+        constant: they do not depend on the input.
+    """
     g4 = g.reshape(blocks[:4]).astype(np.float64)
-    h, r = input.reshape(blocks[:4]) - mean[..., None], 1 / np.sqrt(var + eps)[..., None]
+    h, r = input.reshape(blocks[:4]) - mean[..., None], inverse[..., None]
     h *= r
     by_weight, by_bias = add_up(g4 * h, axis=(0, 3)), add_up(g4, axis=(0, 3))
     g4 *= weight.reshape(1, blocks.groups, blocks.channels, 1)
     if not constant:
-        middle = _averages(g4)
-        h *= _averages(g4 * h)
+        middle = _averages(g4, blocks.shared)
+        h *= _averages(g4 * h, blocks.shared)
         g4 -= middle
         g4 -= h
     g4 *= r
     kind = g.dtype
     dx = g4.astype(kind, copy=False).reshape(g.shape)
     return dx, by_weight.astype(kind, copy=False), by_bias.astype(kind, copy=False)
+
+
+# ---- kernels of batch and instance norm ---------------------------------------------------------
+#
+# For ``[samples, groups, 1, places]`` with shared statistics.
 
 
 def _vectors(blocks: Blocks, *given: Array) -> tuple[Array, ...]:
@@ -281,8 +295,8 @@ def _normalized(
     input: Array, weight: Array, bias: Array, blocks: Blocks, eps: float
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean and variance of each channel (``[1, groups, 1]``)."""
-    if _is_small(input):
-        return _small_normalized(input, weight, bias, blocks, eps)
+    if is_small(input):
+        return small_normalized(input, weight, bias, blocks, eps)
     w, b = _vectors(blocks, weight, bias)
     layout = layout_of(blocks)
     x = wide(input).reshape(layout.shape)
@@ -298,14 +312,7 @@ def _normalized(
     layout.each(center)
     var = np.maximum(layout.average(squares.reshape(layout.small)) - np.square(rest), 0)
     scales = w / np.sqrt(var + eps)
-    factor, offset = (layout.spread(a, x.dtype) for a in (scales, b - rest * scales))
-
-    def scale(part: slice) -> None:
-        rows = y[part]
-        np.multiply(rows, factor[part], out=rows)
-        np.add(rows, offset[part], out=rows)
-
-    layout.each(scale)
+    _scale(y, scales, b - rest * scales, layout, y)
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
 
 
@@ -325,12 +332,13 @@ def _gradients(
     Args:
         constant: mean and variance do not depend on the input.
     """
-    if _is_small(g):
-        return _small_gradients(g, input, weight, mean, var, blocks, eps, constant)
+    r = 1 / np.sqrt(var + eps)
+    if is_small(g):
+        return small_gradients(g, input, weight, mean, r, blocks, constant)
     layout, (w,) = layout_of(blocks), _vectors(blocks, weight)
     g2 = wide(g).reshape(layout.shape)
     dx = by_weight = by_bias = None
-    totals, products, r = layout.memory(), layout.memory(), 1 / np.sqrt(var + eps)
+    totals, products = layout.memory(), layout.memory()
     kind, x, c = g2.dtype, wide(input).reshape(layout.shape), np.empty(g2.shape, g2.dtype)
     middle, rest = layout.spread(mean, kind), mean - mean.astype(kind)
     centered = needs[1] or not constant
@@ -349,10 +357,9 @@ def _gradients(
     products -= 0 if constant else rest * totals
     if centered:
         by_weight = np.add.reduce(products * r, axis=0).astype(kind)
-    if needs[0] and constant:
-        dx = g2 * layout.spread(r * w, kind)
-    elif needs[0]:
-        dx = _input_gradient(g2, c, r, w, products, totals, rest, layout)
+    if needs[0]:
+        given = g2, c, r, w, products, totals, rest, layout
+        dx = _scale(g2, r * w, None, layout, c) if constant else _input_gradient(*given)
     return None if dx is None else dx.reshape(g.shape), by_weight, by_bias
 
 
@@ -468,14 +475,31 @@ def batch_scaled(
     """Return the input normalised by given means and variances, one per channel."""
     m, v, w, b = _vectors(blocks, mean, var, weight, bias)
     scale = w / np.sqrt(v + eps)
-    if _is_small(input):
+    if is_small(input):
         y = input.reshape(blocks[:4]) * scale[..., None].astype(input.dtype, copy=False)
         y += (b - m * scale)[..., None]
         return y.reshape(input.shape)
-    layout, x = layout_of(blocks), wide(input)
-    y = x.reshape(layout.shape) * layout.spread(scale, x.dtype)
-    y += layout.spread(b - m * scale, x.dtype)
+    layout = layout_of(blocks)
+    x = wide(input).reshape(layout.shape)
+    y = np.empty(x.shape, x.dtype)
+    _scale(x, scale, b - m * scale, layout, y)
     return y.reshape(input.shape).astype(input.dtype, copy=False)
+
+
+def _scale(
+    x: Array, scale: Array, offset: Array | None, layout: Rows | Columns, out: Array
+) -> Array:
+    """Write and return ``x * scale + offset``, of which there is one per channel."""
+    factor = layout.spread(scale, x.dtype)
+    added = None if offset is None else layout.spread(offset, x.dtype)
+
+    def work(part: slice) -> None:
+        rows = np.multiply(x[part], factor[part], out=out[part])
+        if added is not None:
+            np.add(rows, added[part], out=rows)
+
+    layout.each(work)
+    return out
 
 
 def _batch_scaled_formula(

@@ -1,6 +1,5 @@
-"""Operations behind layer, RMS and group norm: each row of numbers is normalised separately.
+"""Operations behind layer and RMS norm: each row of numbers is normalised separately.
 
-A row of group norm is a group of one sample; the weight of a channel is repeated for its places.
 See ``normalization_ops`` for the maths. An empty weight or bias stands for none and saves a pass.
 """
 
@@ -46,19 +45,19 @@ def _as_vector(x: Array) -> Array:
     return x if x.ndim == 1 and x.dtype.itemsize > 2 else wide(x).reshape(-1)
 
 
-def _parts(x: Array, groups: int) -> list[slice]:
+def _parts(x: Array) -> list[slice]:
     """Return the rows that are computed at once: all if they fit the cache."""
     if x.size <= _LARGE:
         return [slice(None)]
-    return threads.slices(len(x), groups * max(1, _BLOCK // (groups * x.shape[1])))
+    return threads.slices(len(x), max(1, _BLOCK // x.shape[1]))
 
 
-def _in_parts(work: Callable[[slice], tuple[Any, ...]], x: Array, groups: int) -> Any:
+def _in_parts(work: Callable[[slice], tuple[Any, ...]], x: Array) -> Any:
     """Return lists of the results for all rows, those of parts one after the other."""
     if x.size <= _SMALL:
         return zip(work(slice(None)), strict=True)
     with threads.row_by_row(x.shape[1]):
-        return zip(*[work(part) for part in _parts(x, groups)], strict=True)
+        return zip(*[work(part) for part in _parts(x)], strict=True)
 
 
 def _row_normalized(
@@ -68,12 +67,8 @@ def _row_normalized(
     length: int,
     eps: float,
     centered: bool = True,
-    groups: int = 1,
 ) -> tuple[Array, Array, Array]:
-    """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row.
-
-    The weight and bias are those of ``groups`` rows.
-    """
+    """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row."""
     x, w, b = _as_rows(input, length), _as_vector(weight), _as_vector(bias)
     whole = np.empty(input.shape, x.dtype)
     made, (count, small) = whole.reshape(x.shape), _numbers(x.dtype, length, eps)
@@ -85,8 +80,7 @@ def _row_normalized(
         return _write_normalized(x[rows], w, b, count, small, centered, made[rows])
 
     mean, inverse = (
-        found[0] if len(found) == 1 else np.concatenate(found)
-        for found in _in_parts(work, x, groups)
+        found[0] if len(found) == 1 else np.concatenate(found) for found in _in_parts(work, x)
     )
     return whole.astype(input.dtype, copy=False), mean, inverse
 
@@ -111,8 +105,7 @@ def _write_normalized(
     np.multiply(y, inverse, out=out)
     for combine, v in ((np.multiply, w), (np.add, b)):
         if v.size:
-            rows = out if v.size == out.shape[1] else out.reshape(-1, v.size)
-            combine(rows, v, out=rows)
+            combine(out, v, out=out)
     return mean, inverse
 
 
@@ -125,15 +118,8 @@ def _row_gradients(
     length: int,
     needs: Sequence[bool],
     centered: bool = True,
-    groups: int = 1,
-    places: int = 1,
 ) -> tuple[Array, Array | None, Array | None]:
-    """Return the gradients by input, weight and bias, if they are needed.
-
-    Args:
-        groups: the number of rows that have weights of their own.
-        places: the number of adjacent elements with one weight, repeated in ``weight``.
-    """
+    """Return the gradients by input, weight and bias, if they are needed."""
     if not length:
         none = np.zeros(0, g.dtype)
         return np.zeros(g.shape, g.dtype), none, none
@@ -141,39 +127,22 @@ def _row_gradients(
     w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
     dx = np.empty_like(x)
 
-    def totals(rows: Array, scales: Array | None = None) -> Array:
-        if places > 1:
-            rows = row_sums(rows.reshape(-1, places)).reshape(-1, length // places)
-        if scales is not None and groups == 1:
-            return weighted_sums(scales, rows)
-        rows = rows if scales is None else rows * scales[:, None]
-        return column_sums(rows.reshape(-1, groups * rows.shape[1]))
-
     def work(rows: slice) -> tuple[Array | None, Array | None]:
         g_rows, middle = g2[rows], mean[rows] if centered else _NONE
-        given = g_rows, x[rows], w, middle, inverse[rows], count, groups
-        by_weight = _write_slopes(*given, totals, dx[rows])
-        return by_weight, totals(g_rows) if needs[2] else None
+        by_weight = _write_slopes(g_rows, x[rows], w, middle, inverse[rows], count, dx[rows])
+        return by_weight, column_sums(g_rows) if needs[2] else None
 
     by_weight, by_bias = (
         None if found[0] is None else column_sums(np.array(found)).astype(x.dtype, copy=False)
-        for found in _in_parts(work, x, groups)
+        for found in _in_parts(work, x)
     )
     return dx.reshape(g.shape), by_weight, by_bias
 
 
 def _write_slopes(
-    g: Array,
-    x: Array,
-    w: Array,
-    mean: Array,
-    inverse: Array,
-    count: Array,
-    groups: int,
-    totals: Callable[[Array, Array], Array],
-    out: Array,
+    g: Array, x: Array, w: Array, mean: Array, inverse: Array, count: Array, out: Array
 ) -> Array | None:
-    """Write the gradient by the rows; return that by the weight, ``totals(g * (x - mean), r)``.
+    """Write the gradient by the rows; return that by the weight, ``sum(r * g * (x - mean))``.
 
     With ``c = x - mean``, ``r`` the inverse deviation and ``s = g * weight``, it is
     ``r * (s - <s> - c * r * r * <s * c>)``.
@@ -182,14 +151,10 @@ def _write_slopes(
     s, r, by_weight = g, inverse[:, 0], None
     if w.size:
         products = g * c
-        by_weight = totals(products, r)
-        if groups == 1:  # a product with a vector
-            factor, middle = row_dots(products, w), row_dots(g, w)
-            s = threads.combine_rows(np.multiply, g, w, products)
-        else:
-            s = g.reshape(-1, w.size) * w
-            s = s.reshape(g.shape)
-    if not w.size or groups > 1:
+        by_weight = weighted_sums(r, products)
+        factor, middle = row_dots(products, w), row_dots(g, w)
+        s = threads.combine_rows(np.multiply, g, w, products)
+    else:
         factor, middle = row_dots(s, c), row_sums(s).astype(s.dtype, copy=False)
     for scale in (r, r, 1 / count):
         np.multiply(factor, scale, out=factor)
@@ -247,44 +212,3 @@ def _rms_formula(
 
 
 rms_normalized.grads(_rms_formula)
-
-
-@operation(
-    node="NativeGroupNormBackward0",
-    hidden=("mean", "inverse"),
-    order="as_image",
-)
-def group_normalized(
-    input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
-) -> tuple[Array, ...]:
-    """Return the input normalised by mean and variance of each group of each sample."""
-    w, b = (np.repeat(v.reshape(-1), blocks.places) for v in (weight, bias))
-    length = blocks.channels * blocks.places
-    return _row_normalized(input, w, b, length, eps, groups=blocks.groups)
-
-
-def _group_formula(
-    g: Any,
-    input: Any,
-    weight: Any,
-    bias_shape: tuple[int, ...],
-    mean: Any,
-    inverse: Any,
-    blocks: Blocks,
-    eps: float,
-    needs: tuple[bool, ...],
-) -> Grads:
-    if isinstance(g, Tensor):
-        return shaped(formula_gradients(g, input, weight, blocks, eps), weight, bias_shape, needs)
-    _, groups, channels, places, _ = blocks
-    w, length = np.repeat(weight.reshape(-1), places), channels * places
-    if length:
-        given = input, w, mean, inverse, length, needs
-        found = _row_gradients(g, *given, groups=groups, places=places)
-    else:  # means of no elements are NaN
-        nothing = np.zeros(weight.size, g.dtype)
-        found = np.zeros(g.shape, g.dtype), np.full_like(nothing, np.nan), nothing
-    return shaped(found, weight, bias_shape, needs)
-
-
-group_normalized.grads(_group_formula)

@@ -48,6 +48,9 @@ _FX = """
     _symbolic_trace graph graph_module immutable_collections interpreter node passes proxy
     subgraph_rewriter
 """.split()
+_STEPS = """
+    adadelta adagrad adam adamax asgd nadam radam rmsprop rprop sgd
+""".split()  # those that are functions of lists, too
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     "functorch": "func.functorch",
@@ -193,6 +196,7 @@ PATHS: dict[str, str] = {
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
+    "torch.optim._functional": " ".join(f"optim.{name}" for name in _STEPS),
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
     "torch.quantization": "compat.quantization",
@@ -272,7 +276,7 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.modules.pixelshuffle": "ChannelShuffle",
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
-    "torch.optim.adam": "AdamW",
+    "torch.optim.adam": "AdamW adamw",
 }
 
 _UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"

@@ -1,0 +1,53 @@
+"""Steps of optimizers as functions of lists: parameters, gradients, and each entry of the state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor
+from tinynet.optim.optimizer import Optimizer
+
+Tensors = list[Tensor]
+
+
+def take_step(
+    optimizer: type[Optimizer],
+    params: Sequence[Tensor],
+    grads: Sequence[Tensor],
+    state: Mapping[str, list[Any]],
+    **options: Any,
+) -> None:
+    """Take a step of an optimizer that has this state, and change parameters and state in place.
+
+    Args:
+        optimizer: the class.
+        params, grads: the parameters and their gradients.
+        state: a list with the entry of each parameter by name; an empty list for an unused one.
+            An entry that is None is replaced by the one that the step creates.
+        options: the class's.
+
+    Raises:
+        RuntimeError: the step counts are numbers.
+    """
+    if not all(isinstance(step, Tensor) for step in state.get("step", ())):
+        raise RuntimeError(
+            "API has changed, `state_steps` argument must contain a list of singleton tensors"
+        )
+    refuse_scaled(options)
+    leaves = [p.detach().requires_grad_() for p in params]  # with gradients of their own
+    stepping = optimizer(leaves, **options)
+    for i, (leaf, grad) in enumerate(zip(leaves, grads, strict=True)):
+        leaf.grad = grad
+        held = {name: entries[i] for name, entries in state.items() if entries}
+        stepping.state[leaf].update((k, v) for k, v in held.items() if v is not None)
+    stepping.step()
+    for name, entries in state.items():
+        for i, leaf in enumerate(leaves[: len(entries)]):
+            entries[i] = stepping.state[leaf].get(name, entries[i])
+
+
+def refuse_scaled(options: dict[str, Any]) -> None:
+    """Take the arguments of a scaled loss out of the options; raise AssertionError for others."""
+    if any(options.pop(name, None) is not None for name in ("grad_scale", "found_inf")):
+        raise AssertionError("Expected grad_scale and found_inf to be None")

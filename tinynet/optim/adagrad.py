@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.optim.base.elementwise import Elementwise, Given, direction, filled_like
 from tinynet.optim.base.formula import sqrt
-from tinynet.optim.base.functional import Tensors, take_step
+from tinynet.optim.base.functional import Tensors, init_group, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, counted, number, options_of
 
 
@@ -64,6 +66,10 @@ class Adagrad(Elementwise):
             for p in group["params"]:
                 total = filled_like(p._array, self.start("sum", group))
                 self.state[p].update(step=wrap(counted()), sum=wrap(total))
+
+    def _init_group(self, group: Group, params: Any, grads: Any, *entries: Any, **more: Any) -> Any:
+        """Fill lists with what a step of a group needs: see `init_group`."""
+        return init_group(self, group, params, grads, *entries, *more.values())
 
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""

@@ -41,6 +41,7 @@ class ASGD(Elementwise):
     nonnegative = ("lr", "weight_decay")
     numbers = ("step", "eta", "mu")
     shaped = ("ax",)
+    listed = ("mu", "ax", "eta", "step")
 
     def __init__(
         self,

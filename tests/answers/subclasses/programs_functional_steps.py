@@ -109,3 +109,28 @@ def steps_of_sgd_create_its_buffers(T):
 def the_step_counts_are_tensors(T):
     lists = [per_parameter(T, 1.0)[:1] for _ in range(5)]
     return {"found": attempt(lambda: function_of(T, "adam")(*lists, [1], **ADAM))}
+
+
+LISTS = {
+    "SGD": 1, "Adam": 4, "RMSprop": 4, "Adagrad": 2, "Adadelta": 3, "Adamax": 3, "NAdam": 4,
+    "RAdam": 3, "Rprop": 3, "ASGD": 4,
+}  # fmt: skip
+
+
+def lists_of(name):
+    """Return a program that fills the lists of an optimizer's step, as its subclasses do."""
+
+    def run(T):
+        p, unused = T.nn.Parameter(T.linspace(-1, 1, 3)), T.nn.Parameter(T.ones(2))
+        optimizer = getattr(T.optim, name)([p, unused], lr=0.1)
+        (p * p).sum().backward()
+        optimizer.step()
+        lists = [[] for _ in range(2 + LISTS[name])]
+        sparse = optimizer._init_group(optimizer.param_groups[0], *lists)
+        return {"lists": [[x.detach() for x in one] for one in lists], "sparse": bool(sparse)}
+
+    return run
+
+
+for _name in LISTS:
+    program.add(f"lists_of_{_name}", lists_of(_name))

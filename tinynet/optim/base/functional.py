@@ -51,3 +51,32 @@ def refuse_scaled(options: dict[str, Any]) -> None:
     """Take the arguments of a scaled loss out of the options; raise AssertionError for others."""
     if any(options.pop(name, None) is not None for name in ("grad_scale", "found_inf")):
         raise AssertionError("Expected grad_scale and found_inf to be None")
+
+
+def init_group(
+    optimizer: Any, group: dict[str, Any], params: Tensors, grads: Tensors, *entries: list[Any]
+) -> tuple[bool, bool]:
+    """Fill lists with what a step of a group needs, and create missing state.
+
+    Args:
+        optimizer: an elementwise optimizer.
+        group: one of its groups.
+        params, grads: empty; they get the parameters that have a gradient, and these.
+        entries: empty lists in the order of PyTorch's ``_init_group``, which get the state.
+
+    Returns:
+        Whether a gradient is sparse, and whether a parameter is complex.
+    """
+    names = optimizer.buffers(group)
+    used = {*names, *optimizer.numbers}
+    for p in group["params"]:
+        if p.grad is None:
+            continue
+        params.append(p)
+        grads.append(p.grad)
+        if optimizer.numbers:
+            optimizer._slot(p, group, names)
+        for name, entry in zip(optimizer.listed, entries, strict=False):
+            if name in used:
+                entry.append(optimizer.state[p].get(name))
+    return any(g.is_sparse for g in grads), any(p.is_complex() for p in params)

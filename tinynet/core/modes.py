@@ -224,8 +224,7 @@ class set_grad_enabled(GradMode):
                 f"not {type(mode_).__name__}"
             )
         super().__init__(mode_)
-        self._before.append(mode.grad)
-        mode.grad = self._value and mode.on
+        super().__enter__()
 
     def __enter__(self) -> None:
         mode.grad = self._value and mode.on

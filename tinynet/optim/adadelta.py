@@ -120,17 +120,4 @@ def adadelta(
         tensor([0.9998])
     """
     state = {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}
-    take_step(
-        Adadelta,
-        params,
-        grads,
-        state,
-        capturable=capturable,
-        foreach=foreach,
-        differentiable=differentiable,
-        lr=lr,
-        rho=rho,
-        eps=eps,
-        weight_decay=weight_decay,
-        maximize=maximize,
-    )
+    take_step(Adadelta, params, grads, state, locals())

@@ -137,19 +137,4 @@ def adagrad(
         tensor([0.5000])
     """
     state = {"sum": state_sums, "step": state_steps}
-    take_step(
-        Adagrad,
-        params,
-        grads,
-        state,
-        fused=fused,
-        grad_scale=grad_scale,
-        found_inf=found_inf,
-        foreach=foreach,
-        differentiable=differentiable,
-        lr=lr,
-        weight_decay=weight_decay,
-        lr_decay=lr_decay,
-        eps=eps,
-        maximize=maximize,
-    )
+    take_step(Adagrad, params, grads, state, locals())

@@ -216,25 +216,7 @@ def adam(
         "max_exp_avg_sq": max_exp_avg_sqs,
         "step": state_steps,
     }
-    take_step(
-        Adam,
-        params,
-        grads,
-        state,
-        foreach=foreach,
-        capturable=capturable,
-        differentiable=differentiable,
-        fused=fused,
-        grad_scale=grad_scale,
-        found_inf=found_inf,
-        decoupled_weight_decay=decoupled_weight_decay,
-        amsgrad=amsgrad,
-        lr=lr,
-        weight_decay=weight_decay,
-        eps=eps,
-        maximize=maximize,
-        betas=(beta1, beta2),
-    )
+    take_step(Adam, params, grads, state, locals(), betas=(beta1, beta2))
 
 
 def adamw(
@@ -290,21 +272,4 @@ def adamw(
         "max_exp_avg_sq": max_exp_avg_sqs,
         "step": state_steps,
     }
-    take_step(
-        AdamW,
-        params,
-        grads,
-        state,
-        foreach=foreach,
-        capturable=capturable,
-        differentiable=differentiable,
-        fused=fused,
-        grad_scale=grad_scale,
-        found_inf=found_inf,
-        amsgrad=amsgrad,
-        lr=lr,
-        weight_decay=weight_decay,
-        eps=eps,
-        maximize=maximize,
-        betas=(beta1, beta2),
-    )
+    take_step(AdamW, params, grads, state, locals(), betas=(beta1, beta2))

@@ -114,17 +114,4 @@ def adamax(
         tensor([0.5000])
     """
     state = {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}
-    take_step(
-        Adamax,
-        params,
-        grads,
-        state,
-        foreach=foreach,
-        maximize=maximize,
-        differentiable=differentiable,
-        capturable=capturable,
-        eps=eps,
-        lr=lr,
-        weight_decay=weight_decay,
-        betas=(beta1, beta2),
-    )
+    take_step(Adamax, params, grads, state, locals(), betas=(beta1, beta2))

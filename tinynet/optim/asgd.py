@@ -123,18 +123,4 @@ def asgd(
         tensor([0.5000])
     """
     state = {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}
-    take_step(
-        ASGD,
-        params,
-        grads,
-        state,
-        foreach=foreach,
-        maximize=maximize,
-        differentiable=differentiable,
-        capturable=capturable,
-        lambd=lambd,
-        lr=lr,
-        t0=t0,
-        alpha=alpha,
-        weight_decay=weight_decay,
-    )
+    take_step(ASGD, params, grads, state, locals())

@@ -147,19 +147,4 @@ def nadam(
         "mu_product": mu_products,
         "step": state_steps,
     }
-    take_step(
-        NAdam,
-        params,
-        grads,
-        state,
-        decoupled_weight_decay=decoupled_weight_decay,
-        foreach=foreach,
-        capturable=capturable,
-        differentiable=differentiable,
-        maximize=maximize,
-        lr=lr,
-        weight_decay=weight_decay,
-        momentum_decay=momentum_decay,
-        eps=eps,
-        betas=(beta1, beta2),
-    )
+    take_step(NAdam, params, grads, state, locals(), betas=(beta1, beta2))

@@ -134,18 +134,4 @@ def radam(
         tensor([0.5000])
     """
     state = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps}
-    take_step(
-        RAdam,
-        params,
-        grads,
-        state,
-        decoupled_weight_decay=decoupled_weight_decay,
-        foreach=foreach,
-        differentiable=differentiable,
-        capturable=capturable,
-        maximize=maximize,
-        lr=lr,
-        weight_decay=weight_decay,
-        eps=eps,
-        betas=(beta1, beta2),
-    )
+    take_step(RAdam, params, grads, state, locals(), betas=(beta1, beta2))

@@ -142,19 +142,4 @@ def rmsprop(
         "momentum_buffer": momentum_buffer_list,
         "step": state_steps,
     }
-    take_step(
-        RMSprop,
-        params,
-        grads,
-        state,
-        foreach=foreach,
-        maximize=maximize,
-        differentiable=differentiable,
-        capturable=capturable,
-        lr=lr,
-        alpha=alpha,
-        eps=eps,
-        weight_decay=weight_decay,
-        momentum=momentum,
-        centered=centered,
-    )
+    take_step(RMSprop, params, grads, state, locals())

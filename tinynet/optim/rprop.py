@@ -130,10 +130,7 @@ def rprop(
         params,
         grads,
         state,
-        foreach=foreach,
-        capturable=capturable,
-        maximize=maximize,
-        differentiable=differentiable,
+        locals(),
         etas=(etaminus, etaplus),
         step_sizes=(step_size_min, step_size_max),
     )

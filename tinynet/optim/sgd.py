@@ -189,19 +189,4 @@ def sgd(
         tensor([0.5000])
     """
     state = {"momentum_buffer": momentum_buffer_list if momentum else []}
-    take_step(
-        SGD,
-        params,
-        d_p_list,
-        state,
-        foreach=foreach,
-        fused=fused,
-        grad_scale=grad_scale,
-        found_inf=found_inf,
-        weight_decay=weight_decay,
-        momentum=momentum,
-        lr=lr,
-        dampening=dampening,
-        nesterov=nesterov,
-        maximize=maximize,
-    )
+    take_step(SGD, params, d_p_list, state, locals())

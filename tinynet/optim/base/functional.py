@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ def take_step(
     params: Sequence[Tensor],
     grads: Sequence[Tensor],
     state: Mapping[str, list[Any]],
+    given: Mapping[str, Any],
     **options: Any,
 ) -> None:
     """Take a step of an optimizer that has this state, and change parameters and state in place.
@@ -25,16 +27,21 @@ def take_step(
         params, grads: the parameters and their gradients.
         state: a list with the entry of each parameter by name; an empty list for an unused one.
             An entry that is None is replaced by the one that the step creates.
-        options: the class's.
+        given: the arguments of the function, with options of the class among them.
+        options: further ones.
 
     Raises:
+        AssertionError: the arguments are those of a scaled loss.
         RuntimeError: the step counts are numbers.
     """
     if not all(isinstance(step, Tensor) for step in state.get("step", ())):
         raise RuntimeError(
             "API has changed, `state_steps` argument must contain a list of singleton tensors"
         )
-    refuse_scaled(options)
+    if given.get("grad_scale") is not None or given.get("found_inf") is not None:
+        raise AssertionError("Expected grad_scale and found_inf to be None")
+    named = inspect.signature(optimizer).parameters.keys() & given.keys() - {"params"}
+    options |= {name: given[name] for name in named}
     leaves = [p.detach().requires_grad_() for p in params]  # with gradients of their own
     stepping = optimizer(leaves, **options)
     for i, (leaf, grad) in enumerate(zip(leaves, grads, strict=True)):
@@ -45,12 +52,6 @@ def take_step(
     for name, entries in state.items():
         for i, leaf in enumerate(leaves[: len(entries)]):
             entries[i] = stepping.state[leaf].get(name, entries[i])
-
-
-def refuse_scaled(options: dict[str, Any]) -> None:
-    """Take the arguments of a scaled loss out of the options; raise AssertionError for others."""
-    if any(options.pop(name, None) is not None for name in ("grad_scale", "found_inf")):
-        raise AssertionError("Expected grad_scale and found_inf to be None")
 
 
 def init_group(

@@ -28,7 +28,7 @@ def take_step(
         state: a list with the entry of each parameter by name; an empty list for an unused one.
             An entry that is None is replaced by the one that the step creates.
         given: the arguments of the function, with options of the class among them.
-        options: further ones.
+        options: others, which come first.
 
     Raises:
         AssertionError: the arguments are those of a scaled loss.
@@ -41,7 +41,7 @@ def take_step(
     if given.get("grad_scale") is not None or given.get("found_inf") is not None:
         raise AssertionError("Expected grad_scale and found_inf to be None")
     named = inspect.signature(optimizer).parameters.keys() & given.keys() - {"params"}
-    options |= {name: given[name] for name in named}
+    options = {name: given[name] for name in named} | options
     leaves = [p.detach().requires_grad_() for p in params]  # with gradients of their own
     stepping = optimizer(leaves, **options)
     for i, (leaf, grad) in enumerate(zip(leaves, grads, strict=True)):

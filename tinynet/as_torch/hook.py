@@ -173,3 +173,6 @@ def install() -> None:
             cls.__module__ = module
     sys.meta_path.insert(0, TorchFinder())
     tensor_likes.install(ask)
+    program = getattr(sys.modules["__main__"], "__file__", None)
+    if program is not None and tensor_likes.defined_by(program):
+        ask()

@@ -26,7 +26,6 @@ LEFT_OUT: list[tuple[str, str]] = [
     (r"torch\.nn\.parallel\..+", _GPU),
     (r"torch\.distributed(\..+)?", _PROCESSES),
     (r"torch\.(export|fx|jit|compiler|nativert|package|utils\.jit)(\..+)?", _COMPILER),
-    (r"torch\.autograd\.forward_ad", "there is no forward mode; use autograd.functional.jvp"),
     (r"torch\.autograd\.profiler\w+|torch\.profiler\..+", "record with tinynet.board.record"),
     (r"torch\.nn\.modules\.linear_cross_entropy_options", _INTERNAL),
     (r"torch\.onnx\..+", "torch.onnx.export is the way to ONNX"),

@@ -1,7 +1,8 @@
-"""Classes of libraries that are no tensors, and have a ``__torch_function__``.
+"""Classes of programs and libraries that have a ``__torch_function__``.
 
-PyTorch's functions ask all of their arguments for it; tinynet's ask tensors only, which costs a
-program nothing. So the first module that defines such a class lets all functions ask.
+PyTorch's functions ask all of their arguments for it; tinynet's operations ask tensors only, which
+costs a program nothing. Subclasses of Tensor then see the operations of which a function consists.
+So the first module that defines such a class lets all functions ask.
 """
 
 from __future__ import annotations
@@ -50,28 +51,32 @@ class _Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Load the module; let functions ask the classes that it defines."""
         super().exec_module(module)
-        if self.mentioned and any(_stands_for_a_tensor(x, module) for x in vars(module).values()):
+        if self.mentioned and any(_is_asked(x, module) for x in vars(module).values()):
             self.ask()
 
 
-def _stands_for_a_tensor(x: object, module: ModuleType) -> bool:
+def _is_asked(x: object, module: ModuleType) -> bool:
     if not isinstance(x, type) or x.__module__ != module.__name__:
         return False
     method = getattr(x, _NAME, None)  # that of a mode is not a class method
-    return hasattr(method, "__self__") and not issubclass(x, Tensor)
+    return hasattr(method, "__self__") and (_NAME in vars(x) or not issubclass(x, Tensor))
 
 
 def defined_by(program: str) -> bool:
-    """Return whether a script defines such a class, which has no base."""
+    """Return whether a script defines such a class."""
+    if not program.endswith(".py"):
+        return False
     with open(program, "rb") as file:
         text = file.read()
     return _NAME.encode() in text and any(map(_defines, ast.walk(ast.parse(text))))
 
 
 def _defines(node: ast.AST) -> bool:
-    if not isinstance(node, ast.ClassDef) or node.bases:
+    """Return whether a statement defines a class with the method; that of a mode has ``self``."""
+    if not isinstance(node, ast.ClassDef):
         return False
-    return any(getattr(part, "name", "") == _NAME for part in node.body)
+    methods = [part for part in node.body if isinstance(part, ast.FunctionDef)]
+    return any(method.name == _NAME and method.decorator_list for method in methods)
 
 
 def install(ask: Callable[[], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import enum
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -56,6 +57,51 @@ def noop_context_fn() -> Contexts:
         ...     pass
     """
     return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy answers: whether to keep the result of an operation, or to recompute it.
+
+    Example:
+        >>> tn.utils.checkpoint.CheckpointPolicy.MUST_SAVE.value
+        0
+    """
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> Contexts:
+    """Return two contexts for ``context_fn`` that recompute all operations.
+
+    PyTorch keeps the results for which a policy asks, which saves time. Results and gradients are
+    the same, so the policy is not asked.
+
+    Args:
+        policy_fn_or_list: a function that returns policies, or the operations to keep.
+        allow_cache_entry_mutation: accepted; there are no such entries.
+
+    Raises:
+        TypeError: the policy is something else.
+
+    Example:
+        >>> from functools import partial
+        >>> contexts = tn.utils.checkpoint.create_selective_checkpoint_contexts
+        >>> x = tn.ones(2, requires_grad=True)
+        >>> context_fn = partial(contexts, [])
+        >>> y = tn.utils.checkpoint.checkpoint(
+        ...     tn.exp, x, use_reentrant=False, context_fn=context_fn
+        ... )
+    """
+    if not (callable(policy_fn_or_list) or isinstance(policy_fn_or_list, list)):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    return noop_context_fn()
 
 
 def checkpoint(

@@ -101,6 +101,17 @@ class FunctionNode(Node):
                 )
         self._to_save = tensors
 
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Accept tensors for ``jvp``: forward-mode derivatives come from ``backward`` here."""
+
+    def mark_shared_storage(self, *pairs: tuple[Tensor, Tensor]) -> None:
+        """Warn: tensors that share their memory are known."""
+        warn(
+            "mark_shared_storage is deprecated. Tensors with shared storages are automatically "
+            "tracked. Note that calls to `set_()` are not tracked",
+            FutureWarning,
+        )
+
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Mark the inputs that forward changes in place."""
         self._dirty = tensors

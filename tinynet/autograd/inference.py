@@ -45,7 +45,8 @@ class inference_mode(GradMode):
             inference.tally.end()
         mode.grad, mode.on, mode.inference = self._outside.pop()
 
-    def _again(self) -> GradMode:
+    def clone(self) -> GradMode:
+        """Return another one."""
         made: GradMode = inference_mode(not self._value)
         return made
 

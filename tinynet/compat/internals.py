@@ -19,10 +19,11 @@ from typing import TypeVar as TypeVar
 from typing import Union as Union
 
 from tinynet import ops
+from tinynet.compat.fx import interception
 from tinynet.compiler import is_compiling as is_compiling
 from tinynet.core import printing
 from tinynet.core.callsite import warn
-from tinynet.core.modes import set_grad_enabled
+from tinynet.core.modes import mode, set_grad_enabled
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype, float32, float64, get_default_dtype
@@ -78,6 +79,37 @@ _jit_override_can_fuse_on_cpu = _jit_override_can_fuse_on_gpu = _jit_setting
 _jit_set_texpr_fuser_enabled = _jit_set_nvfuser_enabled = _jit_setting
 
 _disabled_torch_function_impl = MethodType(plain, Tensor)
+
+
+class DisableTorchFunctionSubclass:
+    """A context in which subclasses of Tensor are plain tensors: no ``__torch_function__`` runs.
+
+    Example:
+        >>> from tinynet.compat import internals
+        >>> class Marked(tn.Tensor):
+        ...     pass
+        >>> with internals.DisableTorchFunctionSubclass():
+        ...     type(tn.ones(2).as_subclass(Marked) * 2).__name__
+        'Tensor'
+    """
+
+    def __enter__(self) -> None:
+        self._before, mode.plain = mode.plain, True
+
+    def __exit__(self, *error: object) -> None:
+        mode.plain = self._before
+
+
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """A context in which neither subclasses nor modes see a call."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._modes, interception.modes.stack = interception.modes.stack, []
+
+    def __exit__(self, *error: object) -> None:
+        interception.modes.stack = self._modes
+        super().__exit__(*error)
 
 
 def boolean_dispatch(

@@ -48,6 +48,9 @@ _FX = """
     _symbolic_trace graph graph_module immutable_collections interpreter node passes proxy
     subgraph_rewriter
 """.split()
+_STEPS = """
+    adadelta adagrad adam adamax asgd nadam radam rmsprop rprop sgd
+""".split()  # those that are functions of lists, too
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     "functorch": "func.functorch",
@@ -66,6 +69,7 @@ PATHS: dict[str, str] = {
     "torch.ao.nn": "compat.quantization",
     "torch.ao.quantization": "compat.quantization",
     "torch.autograd.anomaly_mode": "autograd.anomaly",
+    "torch.autograd.forward_ad": "func.forward_ad",
     "torch.autograd.functional": "autograd.functional",
     "torch.autograd.grad_mode": "core.modes autograd.inference",
     "torch.autograd.profiler": "compat.profiler",
@@ -187,12 +191,13 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.internals",
-    "torch.overrides": "autograd.overrides compat.fx.function_modes",
+    "torch.overrides": ("autograd.overrides compat.fx.function_modes compat.fx.overridable"),
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
+    "torch.optim._functional": " ".join(f"optim.{name}" for name in _STEPS),
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
     "torch.quantization": "compat.quantization",
@@ -221,7 +226,9 @@ PATHS: dict[str, str] = {
     "torch.utils.data.dataset": "data.dataset data.subset",
     "torch.utils.data.distributed": "data.loading.sampler",
     "torch.utils.data.sampler": "data.loading.sampler",
+    "torch.utils.deterministic": "compat.utilities.deterministic",
     "torch.utils.dlpack": "compat.utilities.dlpack",
+    "torch.utils.flop_counter": "compat.utilities.flop_counter",
     "torch.utils.hooks": "core.graph.node",
     "torch.utils.model_zoo": "compat.hub",
     "torch.utils.tensorboard._pytorch_graph": "board.pytorch_graph",
@@ -272,7 +279,7 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.modules.pixelshuffle": "ChannelShuffle",
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
-    "torch.optim.adam": "AdamW",
+    "torch.optim.adam": "AdamW adamw",
 }
 
 _UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"

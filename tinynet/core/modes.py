@@ -109,7 +109,8 @@ class GradMode:
     def __exit__(self, *exc: object) -> None:
         mode.grad = self._before.pop()
 
-    def _again(self) -> GradMode:
+    def clone(self) -> GradMode:
+        """Return another one."""
         return GradMode(self._value)
 
     def __call__(self, function: F) -> F:
@@ -120,7 +121,7 @@ class GradMode:
 
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
-            with self._again():
+            with self.clone():
                 return function(*args, **kwargs)
 
         return wrapped  # type: ignore[return-value]
@@ -134,7 +135,7 @@ class GradMode:
             try:
                 while True:
                     try:
-                        with self._again():
+                        with self.clone():
                             item = advance()
                     except StopIteration as stop:
                         return stop.value
@@ -145,7 +146,7 @@ class GradMode:
                     except BaseException as error:
                         advance = functools.partial(generator.throw, error)
             finally:
-                with self._again():
+                with self.clone():
                     generator.close()
 
         return wrapped
@@ -223,8 +224,7 @@ class set_grad_enabled(GradMode):
                 f"not {type(mode_).__name__}"
             )
         super().__init__(mode_)
-        self._before.append(mode.grad)
-        mode.grad = self._value and mode.on
+        super().__enter__()
 
     def __enter__(self) -> None:
         mode.grad = self._value and mode.on

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -77,3 +78,46 @@ class Adadelta(Elementwise):
         step = sqrt((moved + c.eps) / root) * grad
         moved = moved * c.rho + (step * step) * c.new
         return param - step * c.lr, square, moved
+
+
+def adadelta(
+    params: Tensors,
+    grads: Tensors,
+    square_avgs: Tensors,
+    acc_deltas: Tensors,
+    state_steps: Tensors,
+    capturable: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
+    """Update parameters and their state in place by a step of ``Adadelta``.
+
+    It has the options of ``Adadelta``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        square_avgs, acc_deltas: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        capturable, foreach, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.adadelta import adadelta
+        >>> p = tn.ones(1)
+        >>> options = dict(lr=0.5, rho=0.9, eps=1e-8, weight_decay=0.0, maximize=False)
+        >>> adadelta([p], [tn.ones(1)], [tn.zeros(1)], [tn.zeros(1)], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.9998])
+    """
+    state = {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}
+    take_step(Adadelta, params, grads, state, locals())

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from tinynet.core.tensors.tensor import wrap
+from typing import Any
+
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.optim.base.elementwise import Elementwise, Given, direction, filled_like
 from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.functional import Tensors, init_group, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, counted, number, options_of
 
 
@@ -64,6 +67,10 @@ class Adagrad(Elementwise):
                 total = filled_like(p._array, self.start("sum", group))
                 self.state[p].update(step=wrap(counted()), sum=wrap(total))
 
+    def _init_group(self, group: Group, params: Any, grads: Any, *entries: Any, **more: Any) -> Any:
+        """Fill lists with what a step of a group needs: see `init_group`."""
+        return init_group(self, group, params, grads, *entries, *more.values())
+
     def start(self, name: str, group: Group) -> float:
         """Return the initial value of a state entry."""
         return self.defaults["initial_accumulator_value"] if name == "sum" else 0.0
@@ -85,3 +92,49 @@ class Adagrad(Elementwise):
         """Raise RuntimeError for sparse gradients with weight decay."""
         if sparse and group["weight_decay"]:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")
+
+
+def adagrad(
+    params: Tensors,
+    grads: Tensors,
+    state_sums: Tensors,
+    state_steps: Tensors,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """Update parameters and their state in place by a step of ``Adagrad``.
+
+    It has the options of ``Adagrad``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        state_sums: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        fused, has_sparse_grad, foreach, has_complex: accepted; they change nothing.
+        grad_scale, found_inf: must be None.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.adagrad import adagrad
+        >>> p = tn.ones(1)
+        >>> options = dict(lr=0.5, weight_decay=0.0, lr_decay=0.0, eps=1e-8, maximize=False)
+        >>> adagrad([p], [tn.ones(1)], [tn.zeros(1)], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"sum": state_sums, "step": state_steps}
+    take_step(Adagrad, params, grads, state, locals())

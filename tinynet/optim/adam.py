@@ -7,6 +7,7 @@ import math
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import maximum, sqrt
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -159,3 +160,116 @@ class AdamW(Adam):
         super()._loaded()
         for group in self.param_groups:  # even if the saved state is Adam's
             group["decoupled_weight_decay"] = True
+
+
+def adam(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_avg_sqs: Tensors,
+    max_exp_avg_sqs: Tensors,
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    decoupled_weight_decay: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """Update parameters and their state in place by a step of ``Adam``.
+
+    It has the options of ``Adam``, with ``betas=(beta1, beta2)``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        exp_avgs, exp_avg_sqs, max_exp_avg_sqs: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, fused, has_complex: accepted; they change nothing.
+        grad_scale, found_inf: must be None.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.adam import adam
+        >>> p = tn.ones(1)
+        >>> options = dict(amsgrad=False, beta1=0.9, beta2=0.999, lr=0.5, weight_decay=0.0,
+        ...     eps=1e-8, maximize=False)
+        >>> adam([p], [tn.ones(1)], [tn.zeros(1)], [tn.zeros(1)], [], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {
+        "exp_avg": exp_avgs,
+        "exp_avg_sq": exp_avg_sqs,
+        "max_exp_avg_sq": max_exp_avg_sqs,
+        "step": state_steps,
+    }
+    take_step(Adam, params, grads, state, locals(), betas=(beta1, beta2))
+
+
+def adamw(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_avg_sqs: Tensors,
+    max_exp_avg_sqs: Tensors,
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """Update parameters and their state in place by a step of ``AdamW``.
+
+    It has the options of ``AdamW``, with ``betas=(beta1, beta2)``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        exp_avgs, exp_avg_sqs, max_exp_avg_sqs: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, fused, has_complex: accepted; they change nothing.
+        grad_scale, found_inf: must be None.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.adam import adamw
+        >>> p = tn.ones(1)
+        >>> options = dict(amsgrad=False, beta1=0.9, beta2=0.999, lr=0.5, weight_decay=0.0,
+        ...     eps=1e-8, maximize=False)
+        >>> adamw([p], [tn.ones(1)], [tn.zeros(1)], [tn.zeros(1)], [], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {
+        "exp_avg": exp_avgs,
+        "exp_avg_sq": exp_avg_sqs,
+        "max_exp_avg_sq": max_exp_avg_sqs,
+        "step": state_steps,
+    }
+    take_step(AdamW, params, grads, state, locals(), betas=(beta1, beta2))

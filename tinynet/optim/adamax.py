@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import absolute, maximum
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -70,3 +71,47 @@ class Adamax(Elementwise):
         mean = mean * c.beta1 + grad * c.new1
         largest = maximum(largest * c.beta2, absolute(grad) + c.eps)
         return param - mean / largest * c.rate, mean, largest
+
+
+def adamax(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_infs: Tensors,
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+) -> None:
+    """Update parameters and their state in place by a step of ``Adamax``.
+
+    It has the options of ``Adamax``, with ``betas=(beta1, beta2)``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        exp_avgs, exp_infs: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.adamax import adamax
+        >>> p = tn.ones(1)
+        >>> options = dict(eps=1e-8, beta1=0.9, beta2=0.999, lr=0.5, weight_decay=0.0)
+        >>> adamax([p], [tn.ones(1)], [tn.zeros(1)], [tn.zeros(1)], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}
+    take_step(Adamax, params, grads, state, locals(), betas=(beta1, beta2))

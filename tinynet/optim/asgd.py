@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -40,6 +41,7 @@ class ASGD(Elementwise):
     nonnegative = ("lr", "weight_decay")
     numbers = ("step", "eta", "mu")
     shaped = ("ax",)
+    listed = ("mu", "ax", "eta", "step")
 
     def __init__(
         self,
@@ -76,3 +78,49 @@ class ASGD(Elementwise):
         param, grad = direction(c, param, grad)
         param = param * c.shrink - grad * c.rate
         return param, param if c.share is None else average + (param - average) * c.share
+
+
+def asgd(
+    params: Tensors,
+    grads: Tensors,
+    axs: Tensors,
+    mus: Tensors,
+    etas: Tensors,
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lambd: float,
+    lr: float,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+) -> None:
+    """Update parameters and their state in place by a step of ``ASGD``.
+
+    It has the options of ``ASGD``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        axs, mus, etas: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.asgd import asgd
+        >>> p = tn.ones(1)
+        >>> options = dict(lambd=0.0, lr=0.5, t0=1e6, alpha=0.9, weight_decay=0.0)
+        >>> asgd([p], [tn.ones(1)], [tn.zeros(1)], [tn.tensor(1.0)], [tn.tensor(0.5)],
+        ...     [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}
+    take_step(ASGD, params, grads, state, locals())

@@ -6,6 +6,7 @@ import math
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -93,3 +94,57 @@ class NAdam(Elementwise):
         square = square * c.beta2 + (grad * grad) * c.new2
         move = grad * c.of_grad + mean * c.of_mean
         return param - move / (sqrt(square) + c.eps), mean, square
+
+
+def nadam(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_avg_sqs: Tensors,
+    mu_products: Tensors,
+    state_steps: Tensors,
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+) -> None:
+    """Update parameters and their state in place by a step of ``NAdam``.
+
+    It has the options of ``NAdam``, with ``betas=(beta1, beta2)``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        exp_avgs, exp_avg_sqs, mu_products: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.nadam import nadam
+        >>> p = tn.ones(1)
+        >>> options = dict(beta1=0.9, beta2=0.999, lr=0.5, weight_decay=0.0,
+        ...     momentum_decay=0.004, eps=1e-8)
+        >>> nadam([p], [tn.ones(1)], [tn.zeros(1)], [tn.zeros(1)], [tn.tensor(1.0)],
+        ...     [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.4718])
+    """
+    state = {
+        "exp_avg": exp_avgs,
+        "exp_avg_sq": exp_avg_sqs,
+        "mu_product": mu_products,
+        "step": state_steps,
+    }
+    take_step(NAdam, params, grads, state, locals(), betas=(beta1, beta2))

@@ -6,6 +6,7 @@ import math
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -89,3 +90,48 @@ def _rectified(t: float, beta2: float) -> float | None:
         return None
     known = (length - 4) * (length - 2) * last / ((last - 4) * (last - 2) * length)
     return math.sqrt(known) * math.sqrt(missing)
+
+
+def radam(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_avg_sqs: Tensors,
+    state_steps: Tensors,
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    weight_decay: float,
+    eps: float,
+) -> None:
+    """Update parameters and their state in place by a step of ``RAdam``.
+
+    It has the options of ``RAdam``, with ``betas=(beta1, beta2)``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        exp_avgs, exp_avg_sqs: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.radam import radam
+        >>> p = tn.ones(1)
+        >>> options = dict(beta1=0.9, beta2=0.999, lr=0.5, weight_decay=0.0, eps=1e-8)
+        >>> radam([p], [tn.ones(1)], [tn.zeros(1)], [tn.zeros(1)], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps}
+    take_step(RAdam, params, grads, state, locals(), betas=(beta1, beta2))

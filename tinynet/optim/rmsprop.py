@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -90,3 +91,55 @@ class RMSprop(Elementwise):
             return param - step * c.lr, square, *means
         buffer = more[0] * c.momentum + step
         return param - buffer * c.lr, square, buffer, *means
+
+
+def rmsprop(
+    params: Tensors,
+    grads: Tensors,
+    square_avgs: Tensors,
+    grad_avgs: Tensors,
+    momentum_buffer_list: Tensors,
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    """Update parameters and their state in place by a step of ``RMSprop``.
+
+    It has the options of ``RMSprop``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        square_avgs, grad_avgs, momentum_buffer_list: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.rmsprop import rmsprop
+        >>> p = tn.ones(1)
+        >>> options = dict(lr=0.5, alpha=0.9, eps=1e-8, weight_decay=0.0, momentum=0.0,
+        ...     centered=False)
+        >>> rmsprop([p], [tn.ones(1)], [tn.zeros(1)], [], [], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([-0.5811])
+    """
+    state = {
+        "square_avg": square_avgs,
+        "grad_avg": grad_avgs,
+        "momentum_buffer": momentum_buffer_list,
+        "step": state_steps,
+    }
+    take_step(RMSprop, params, grads, state, locals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import maximum, minimum, sign, where
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -82,3 +83,54 @@ class Rprop(Elementwise):
         size = minimum(maximum(size * factor, c.low), c.high)
         before = where(turned, 0.0, grad)
         return param - sign(before) * size, before, size
+
+
+def rprop(
+    params: Tensors,
+    grads: Tensors,
+    prevs: Tensors,
+    step_sizes: Tensors,
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    maximize: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+) -> None:
+    """Update parameters and their state in place by a step of ``Rprop``.
+
+    It has the options of ``Rprop``, with ``etas=(etaminus, etaplus)``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        prevs, step_sizes: the state of each parameter.
+        state_steps: the number of steps so far of each, 0-d tensors.
+        foreach, capturable, has_complex: accepted; they change nothing.
+        differentiable: not supported.
+
+    Raises:
+        RuntimeError: the step counts are no tensors.
+
+    Example:
+        >>> from tinynet.optim.rprop import rprop
+        >>> p = tn.ones(1)
+        >>> options = dict(step_size_min=1e-6, step_size_max=50.0, etaminus=0.5, etaplus=1.2)
+        >>> rprop([p], [tn.ones(1)], [tn.zeros(1)], [tn.tensor([0.5])], [tn.tensor(0.0)], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"prev": prevs, "step_size": step_sizes, "step": state_steps}
+    take_step(
+        Rprop,
+        params,
+        grads,
+        state,
+        locals(),
+        etas=(etaminus, etaplus),
+        step_sizes=(step_size_min, step_size_max),
+    )

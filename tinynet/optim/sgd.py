@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import numba as numba_kernels
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
 
 
@@ -145,3 +147,46 @@ def _descend(param: Array, rows: Any, rate: float) -> None:
     moved = param.take(rows.index, axis=0)
     moved -= rate * rows.values
     param[rows.index] = moved
+
+
+def sgd(
+    params: Tensors,
+    d_p_list: Tensors,
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: float,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """Update parameters and their state in place by a step of ``SGD``.
+
+    It has the options of ``SGD``.
+
+    Args:
+        params, d_p_list: the parameters and their gradients.
+        momentum_buffer_list: the state of each parameter; an entry that is None is created.
+        has_sparse_grad, foreach, fused: accepted; they change nothing.
+        grad_scale, found_inf: must be None.
+
+    Raises:
+        AssertionError: there is a ``grad_scale``.
+
+    Example:
+        >>> from tinynet.optim.sgd import sgd
+        >>> p = tn.ones(1)
+        >>> options = dict(weight_decay=0.0, momentum=0.0, lr=0.5, dampening=0.0, nesterov=False,
+        ...     maximize=False)
+        >>> sgd([p], [tn.ones(1)], [None], **options)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"momentum_buffer": momentum_buffer_list if momentum else []}
+    take_step(SGD, params, d_p_list, state, locals())

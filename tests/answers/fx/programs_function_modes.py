@@ -72,3 +72,19 @@ def a_mode_answers_in_place_of_a_function(T):
     wrong = type(attempt(unanswered)).__name__
     after = T.relu(T.ones(1))
     return {"x": x, "wrong": wrong, "after": after}
+
+
+@program
+def a_mode_gets_the_function_that_the_program_names(T):
+    base, _ = mode_of(T)
+
+    class Wide(base):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if func in (T.zeros, T.ones, T.full):
+                kwargs = {"dtype": T.float64, **(kwargs or {})}
+            return func(*args, **(kwargs or {}))
+
+    with Wide():
+        made = T.zeros(2), T.ones(1), T.full((1,), 3.0), T.eye(1)
+    del Wide, base, _
+    return locals()

@@ -44,7 +44,7 @@ try:
 except AttributeError:
     pass
 nn.Second
-import torch.autograd.forward_ad
+import torch.distributed.pipelining
 class Net(nn.Third):
     pass
 """
@@ -94,8 +94,8 @@ def test_the_report_lists_also_what_was_not_reached(folder):
     assert lines == [
         "absent.py:4: tinynet has no torch.first (met once)",
         "absent.py:7: tinynet has no torch.nn.Second (met once)",
-        "absent.py:8: tinynet has no torch.autograd.forward_ad: there is no forward mode; use "
-        "autograd.functional.jvp (in the text)",
+        "absent.py:8: tinynet has no torch.distributed.pipelining: processes share batches, not "
+        "models, and run on MPI: see docs/distributed.md (in the text)",
         "absent.py:9: tinynet has no torch.nn.Third (in the text)",
         "4 names that tinynet lacks",
     ]

@@ -1,4 +1,4 @@
-"""Functions ask the classes of a library that are no tensors, as PyTorch's do."""
+"""Functions ask classes that have a ``__torch_function__``, as PyTorch's do."""
 
 import subprocess
 import sys
@@ -56,3 +56,51 @@ def test_functions_ask_classes_of_libraries_and_of_scripts(imported, tmp_path):
     command = [sys.executable, "-W", "error", "-m", "tinynet.as_torch", "program.py"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (ran.stdout, ran.stderr) == (EXPECTED, "")
+
+
+SUBCLASS = """
+import torch
+from torch.nn import functional as F
+
+seen = []
+
+class Seen(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        seen.append(func)
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*args, **(kwargs or {}))
+"""
+SEEING = """
+x = torch.ones(2, 2).as_subclass(Seen)
+calls = [
+    (torch.sum, lambda: torch.sum(x, 0)), (torch.Tensor.max, lambda: x.max(1)),
+    (torch.where, lambda: torch.where(torch.ones(2) > 0, x, x)),
+    (F.mse_loss, lambda: F.mse_loss(x, x)[None]),
+    (F.linear, lambda: F.linear(x, x)), (torch.Tensor.add, lambda: 1 + x),
+    (torch.Tensor.__rsub__, lambda: 1 - x), (torch.Tensor.__getitem__, lambda: x[0]),
+    (torch.stack, lambda: torch.stack([x, x])), (torch.Tensor.view, lambda: x.view(4)),
+]
+for function, call in calls:
+    seen.clear()
+    result = call()
+    print(seen == [function], type(result[0]).__name__, end=" ")
+seen.clear()
+x.mT
+print(seen[0].__name__)
+"""
+
+
+@pytest.mark.parametrize("how", ["library", "script", "first line"])
+def test_subclasses_see_the_functions_that_a_program_calls(how, tmp_path):
+    first = "import tinynet.as_torch\n" if how == "first line" else ""
+    if how == "library":
+        (tmp_path / "library.py").write_text(SUBCLASS, "utf-8")
+        text = "from library import *" + SEEING
+    else:
+        text = first + SUBCLASS + SEEING
+    (tmp_path / "program.py").write_text(text, "utf-8")
+    runner = [] if first else ["-m", "tinynet.as_torch"]
+    command = [sys.executable, "-W", "error", *runner, "program.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("True Tensor " * 10 + "__get__\n", "")

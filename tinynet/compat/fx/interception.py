@@ -20,7 +20,8 @@ from typing import Any
 from tinynet.capture.compiled import Compiled
 from tinynet.compat.fx.targets import methods, paths, signatures
 from tinynet.core import seams
-from tinynet.core.tensors.subclasses import handled
+from tinynet.core.modes import mode
+from tinynet.core.tensors.subclasses import SUBCLASSES, handled
 from tinynet.core.tensors.tensor import FUNCTIONS, METHODS, Tensor
 
 
@@ -64,13 +65,13 @@ def leave_mode() -> None:
 
 def _seen(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what the last mode makes of a call. Meanwhile the mode before it is the last one."""
-    mode = modes.stack.pop()
+    last = modes.stack.pop()
     try:
         found = [type(x) for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
         kinds = tuple(kind for kind in dict.fromkeys(found) if kind is not Tensor)
-        return mode.__torch_function__(function, kinds, args, kwargs)
+        return last.__torch_function__(function, kinds, args, kwargs)
     finally:
-        modes.stack.append(mode)
+        modes.stack.append(last)
 
 
 class _Entry:
@@ -107,7 +108,7 @@ class _Entry:
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Return what a mode, an argument or the function makes of the call."""
         if modes.stack:
-            return _seen(self.function, args, kwargs)
+            return _seen(self.name, args, kwargs)
         if (found := first(args, kwargs, asking)) is not None:
             inside = [y for x in (*args, *kwargs.values()) for y in (x if _many(x) else (x,))]
             kinds = [type(found), *(type(x) for x in inside if asking(x))]
@@ -198,8 +199,10 @@ def proxy(x: Any) -> bool:
 
 
 def asking(x: Any) -> bool:
-    """Return whether an object that is no tensor has a ``__torch_function__``."""
-    return not isinstance(x, Tensor) and hasattr(type(x), "__torch_function__")
+    """Return whether an object's class has a ``__torch_function__`` that sees public functions."""
+    if not isinstance(x, Tensor):
+        return hasattr(type(x), "__torch_function__")
+    return type(x) in SUBCLASSES and not mode.plain
 
 
 def first(args: Any, kwargs: Any, wanted: Callable[[Any], bool] = proxy) -> Any:
@@ -310,6 +313,6 @@ def _functions() -> list[_Entry]:
         public = getattr(sys.modules["tinynet"], name, function)
         if getattr(public, "__wrapped__", None) is function:
             found[function] = public
-    for name, public in methods().items():
+    for name, public in _names().items():
         found.setdefault(METHODS[name], METHODS.get(public, METHODS[name]))
     return list(map(_Entry, found, found.values()))

@@ -157,8 +157,8 @@ def _dispatch_methods(cls: type[Tensor]) -> None:
             continue
         if inspect.getattr_static(cls, name) is not inspect.getattr_static(Tensor, name):
             continue
-        if isinstance(found, property) and found.fget is not None:
-            setattr(cls, name, property(_dispatching(found.fget), found.fset, found.fdel))
+        if isinstance(found, property):
+            setattr(cls, name, property(_dispatching(found.__get__), found.fset, found.fdel))
         elif inspect.isfunction(found):
             setattr(cls, name, _dispatching(found))
 

@@ -76,6 +76,14 @@ unsorted_indices=None)
         """Return self: everything is on the CPU."""
         return self
 
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Raise RuntimeError, as ``Tensor.cuda`` does."""
+        return self._with_data(self.data.cuda(*args, **kwargs))
+
+    def pin_memory(self) -> PackedSequence:
+        """Return self: there is no GPU to copy to."""
+        return self
+
     def double(self) -> PackedSequence:
         """Return the packed sequence with data in float64."""
         return self._with_data(self.data.double())

@@ -21,6 +21,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import SINGLE
 from tinynet.optim.base import groups
 from tinynet.optim.base.formula import SCRATCH, Formula
+from tinynet.optim.base.functional import init_group
 from tinynet.optim.base.groups import (
     Group,
     Kind,
@@ -52,6 +53,15 @@ class Elementwise(Optimizer):
 
     nonnegative: ClassVar[tuple[str, ...]]
     together_from = 2  # minimum number of small parameters to copy and update together
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The entries of the state in the order of PyTorch's ``_init_group``: the count is last."""
+        return (*self.shaped, *reversed(self.numbers))
+
+    def _init_group(self, group: Group, params: Any, grads: Any, *entries: Any, **more: Any) -> Any:
+        """Fill lists with what a step of a group needs: see `init_group`."""
+        return any(init_group(self, group, params, grads, *entries, *more.values()))
 
     def _set_up(self) -> None:
         super()._set_up()

@@ -1,0 +1,3 @@
+"""``torch.utils.deterministic``: an option that changes nothing here."""
+
+fill_uninitialized_memory = True

@@ -390,7 +390,7 @@ def changed_by(statement):
                 yield part
     call = getattr(statement, "value", None) if isinstance(statement, ast.Expr) else None
     if isinstance(call, ast.Call) and getattr(call.func, "attr", None) in CHANGES:
-        yield ast.Subscript(call.func.value)
+        yield ast.Subscript(call.func.value, ast.Constant(0))
 
 
 @for_each_file

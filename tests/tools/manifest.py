@@ -4,6 +4,7 @@
 users see.
 """
 
+import enum
 import importlib
 import inspect
 import pkgutil
@@ -42,6 +43,8 @@ def packages_in(package):
 
 def parameters(value):
     """Return the parameters as text, without annotations and the values of defaults."""
+    if isinstance(value, enum.EnumMeta):
+        return ""  # each version of Python has another
     try:
         signature = inspect.signature(value)
     except (TypeError, ValueError):

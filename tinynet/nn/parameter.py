@@ -76,8 +76,8 @@ class Buffer(Tensor):
     Example:
         >>> module = nn.Module()
         >>> module.mean = nn.Buffer(tn.zeros(2))
-        >>> module.state_dict()
-        OrderedDict([('mean', tensor([0., 0.]))])
+        >>> dict(module.state_dict())
+        {'mean': tensor([0., 0.])}
     """
 
     __slots__ = ()

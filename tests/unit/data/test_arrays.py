@@ -153,7 +153,7 @@ def test_archives_of_other_programs(tmp_path, order):
     for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
         with zipfile.ZipFile(tmp_path / "x.npz", "w", method) as archive:
             info = zipfile.ZipInfo("inner/x.npy")
-            info.extra = struct.pack("<HH3s", 0x7075, 3, b"abc")
+            info.extra = struct.pack("<HH3s", 0x7855, 3, b"abc")  # of Unix
             archive.writestr(info, content.getvalue(), method)
         data = NPZ(tmp_path / "x.npz", inputs="inner/x", targets=None)
         assert data[3][0].tolist() == ROWS[3].tolist()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -197,6 +198,8 @@ STARTED = {
 @pytest.mark.parametrize("kind", SHELLS)
 def test_commands_have_the_form_of_the_shell(kind, monkeypatch):
     monkeypatch.setattr(sys, "platform", "win32")
+    windows = SimpleNamespace(NeedCurrentDirectoryForExePath=lambda name: False)
+    monkeypatch.setattr(shutil, "_winapi", windows, raising=False)  # which() of Python 3.12
     for name in ("PROMPT", "SHELL"):
         monkeypatch.delenv(name, raising=False)
     for name, value in SHELLS[kind].items():

@@ -39,7 +39,9 @@ def complete(module: str) -> None:
 @functools.cache
 def _sections(doc: str) -> dict[str, str]:
     """Return the sections of a docstring by their headings; the prose has the heading ``""``."""
-    prose, *sections = _SECTION.split(doc.replace("\n    ", "\n"))
+    if sys.version_info < (3, 13):  # later compilers remove the indentation
+        doc = doc.replace("\n    ", "\n")
+    prose, *sections = _SECTION.split(doc)
     return {"": prose.rstrip()} | {s.partition(":")[0]: s.rstrip() for s in sections}
 
 

@@ -14,9 +14,9 @@ from tinynet.capture.entry import Entry, HandledError
 from tinynet.capture.explain import Explanation, explain
 from tinynet.capture.fastest import fastest
 from tinynet.capture.guard import guards
+from tinynet.capture.guard.events import unwatchable
 from tinynet.capture.guard.holdings import ABSENT, is_a, value_of
 from tinynet.capture.guard.keys import STALE, key_of, modes, recognizer, sharing_of
-from tinynet.capture.guard.watcher import unwatchable
 from tinynet.capture.program import Call, CaptureError
 from tinynet.capture.record.capturing import Captured, Turn, capture
 from tinynet.capture.record.stores import CarryError, Data, Store

@@ -19,13 +19,14 @@ from tinynet.capture.guard.keys import STALE, recognize_nothing
 from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackward, Passes
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured
-from tinynet.capture.record.outputs import Output, rewritten
+from tinynet.capture.record.outputs import Output, Reading, rewritten
 from tinynet.capture.record.probing import Group
 from tinynet.capture.record.stores import Data
 from tinynet.capture.rerun import Rerun
 from tinynet.capture.source import Source, compiled
 from tinynet.capture.verify.schedule import Schedule
 from tinynet.core.explanations.failures import CALLS
+from tinynet.core.graph.node import UNREACHED
 from tinynet.core.graph.views import edge_of, set_data
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 
@@ -268,13 +269,22 @@ class Entry:
 
     def _backward(self, group: Group, saved: list[Value]) -> Any:
         """Return the functions of the saved values and gradients, by the outputs that get one."""
-        functions = {key: self._pass(program, saved) for key, program in group.programs.items()}
+        functions = {
+            key: self._pass(program, group.marked(key, program.results), saved)
+            for key, program in group.programs.items()
+        }
         every = max(functions, key=len)
         self.backwards.append((group.programs[every], functions[every][0]))
         return functions
 
-    def _pass(self, program: Program, saved: list[Value]) -> Any:
-        """Return the function of the saved values and gradients, and which values it uses."""
+    def _pass(self, program: Program, results: list[Any], saved: list[Value]) -> Any:
+        """Return the function of the saved values and gradients, and which values it uses.
+
+        Args:
+            program: the backward pass.
+            results: its results, or UNREACHED.
+            saved: the values of the forward program that the backward programs use.
+        """
         wanted = [v for v in program.results if v is not None]
         source = Source(self._calls(program.calls, wanted), wanted)
         used = {v.number: v for v in _used(program)}
@@ -290,9 +300,9 @@ class Entry:
             source.lines.append(f"{source.define(value)} = {source.constant(t._array)}")
         source.write()
         texts, seen = [], {v.memory for v in outside}
-        for value in program.results:
-            if value is None:
-                texts.append("None")
+        for value in results:
+            if value is None or value is UNREACHED:
+                texts.append(source.constant(value))
             elif value.dtype is not None and (value.memory in seen or not value.whole):
                 texts.append(f"copy({source.name(value)})")  # a leaf keeps what it gets
             else:
@@ -328,6 +338,8 @@ def _text(structure: Any, source: Source) -> str:
     if kind is dict:
         parts = (f"{source.constant(k)}: {_text(v, source)}" for k, v in structure.items())
         return f"{{{', '.join(parts)}}}"
+    if is_a(structure, Reading):
+        return f"{_tensor(structure.output, source)}.{structure.method}()"
     if not is_a(structure, (tuple, list)):
         return _tensor(structure, source)
     if kind is not list and _is_constant(structure):
@@ -345,7 +357,7 @@ def _is_constant(structure: Any) -> bool:
     """Return whether each replay may return one and the same object."""
     if is_a(structure, tuple):
         return all(map(_is_constant, contents(structure)))
-    return not is_a(structure, (Output, Handle, list, dict))
+    return not is_a(structure, (Output, Handle, Reading, list, dict))
 
 
 def _saved(program: Program, group: Group) -> list[Value]:

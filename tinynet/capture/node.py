@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.core.callsite import here, locate
-from tinynet.core.graph.node import Edge, Freed, Node, count_nodes, unmodified
+from tinynet.core.graph.node import UNREACHED, Edge, Freed, Node, count_nodes, unmodified
 from tinynet.core.messages import freed_error
 from tinynet.core.modes import mode
-from tinynet.core.tensors.tensor import Tensor, counter_of
+from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
 
 # ---- effects ------------------------------------------------------------------------------------
 # Functions that only programs call: for effects and views that operations do not have.
@@ -52,11 +52,12 @@ class Passes:
     """The backward passes of outputs that one node stands for.
 
     Args:
-        functions: for each set of outputs that get a gradient, the function that maps the saved
+        functions: for sets of outputs that get a gradient, the function that maps the saved
             values and these gradients to the edges' gradients, and the saved values that it uses.
+            One set is that of all outputs.
         frees: for each output, the outputs that cannot be differentiated after it was.
         places: for each saved value, the tensors (by number) that its memory belongs to.
-        again: returns the gradients with a graph.
+        again: returns the gradients of an eager call, with a graph or for other sets.
         changed: returns what the user's code would read otherwise now, in words, if anything.
     """
 
@@ -150,14 +151,8 @@ class CompiledFunctionBackward(Node):
         changed = passes.changed()
         if changed is not None:
             raise RuntimeError(CHANGED.format(changed))
-        function, places = passes.functions[started]
-        saved: tuple[Any, ...] = self.saved
-        for place in places:
-            array, version, at = self.versions[place]
-            current = unmodified(self, array, version, at, None, is_output=False)
-            if current is not array:
-                saved = tuple([current if value is array else value for value in saved])
-        results = function(*saved, *[x for x in g if x is not None])
+        has_program = started in passes.functions
+        results = self._by_program(passes, started, g) if has_program else self._eagerly(passes, g)
         if freed is not None:
             for i in started:
                 self.freed.update(dict.fromkeys(passes.frees[i], freed))
@@ -165,10 +160,37 @@ class CompiledFunctionBackward(Node):
                 self.saved, self.call = (), ((), None)
         return results
 
+    def _by_program(self, passes: Passes, started: tuple[int, ...], g: Any) -> tuple[Any, ...]:
+        """Compute the gradients of a set of outputs."""
+        function, places = passes.functions[started]
+        saved: tuple[Any, ...] = self.saved
+        for place in places:
+            array, version, at = self.versions[place]
+            current = unmodified(self, array, version, at, None, is_output=False)
+            if current is not array:
+                saved = tuple([current if value is array else value for value in saved])
+        return function(*saved, *[x for x in g if x is not None])
+
+    def _eagerly(self, passes: Passes, g: Any) -> tuple[Any, ...]:
+        """Compute the gradients of a set of outputs that has no program."""
+        zeros = map(np.zeros, self.shape, self.dtype)
+        every = [zero if x is None else x for x, zero in zip(g, zeros, strict=True)]
+        expected = self._by_program(passes, tuple(range(len(every))), every)
+        given = [None if x is None else wrap(x) for x in g]
+        found = passes.again(*self.call, given, expected, create_graph=False)
+        return tuple([x._array if isinstance(x, Tensor) else x for x in found])
+
+    def __call__(self, *grads: Any) -> Any:
+        """Return the gradients of the edges, without any hooks."""
+        results = super().__call__(*grads)
+        if isinstance(results, tuple):
+            return tuple([None if x is UNREACHED else x for x in results])
+        return None if results is UNREACHED else results
+
     def backward_recorded(self, g: Any, freed: Freed | None, wanted: Any) -> tuple[Any, ...]:
         """Compute all gradients with the graph of an eager call."""
         call = self.call
         arrays = [None if x is None else np.asarray(x._array) for x in g]
         expected = self.backward(arrays, freed, wanted)
         assert self.passes is not None  # or there was an error
-        return self.passes.again(*call, g, expected)
+        return self.passes.again(*call, g, expected, create_graph=True)

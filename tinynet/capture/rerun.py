@@ -1,7 +1,8 @@
-"""Backward passes that are differentiated again: the function runs eagerly, and its graph serves.
+"""Backward passes that no program computes: the function runs eagerly, and its graph serves.
 
-The backward pass of a program computes on arrays and has no graph. For ``create_graph=True``, the
-function runs once more on the same arguments, and gradients flow through the graph of that call.
+The backward pass of a program computes on arrays and has no graph. For ``create_graph=True``, and
+from a set of many outputs that no program starts from, the function runs once more on the same
+arguments, and gradients flow through the graph of that call.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from tinynet.capture.record.outputs import found_in
 from tinynet.capture.record.probing import Group, edges_at, gradients_at
 from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
+from tinynet.core.graph.node import UNREACHED
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.random import default_generator
 
 CHANGED = (
-    "create_graph=True cannot differentiate the backward pass of a compiled function whose values "
-    "have changed since, or that draws random numbers from a generator of its own.\n"
+    "{} a compiled function whose values have changed since, or that draws random numbers from a "
+    "generator of its own.\n"
     "  to fix it: compile the whole step, with this backward pass in it, or call the function "
     "without tn.compile"
 )
-PROBLEM = CaptureError(
-    "its backward pass is differentiated again (create_graph=True)",
-    "compile the whole step, with this backward pass in it, or call the function eagerly",
-)
+REMEDY = "compile the whole step, with this backward pass in it, or call the function eagerly"
+AGAIN = CaptureError("its backward pass is differentiated again (create_graph=True)", REMEDY)
+SOME = CaptureError("a backward pass starts from some of many outputs that it returns", REMEDY)
 
 
 class _Place(int):
@@ -71,8 +72,9 @@ class Rerun:
         position: Any,
         g: Sequence[Tensor | None],
         expected: Sequence[Any],
+        create_graph: bool,
     ) -> tuple[Any, ...]:
-        """Return the gradients of a backward pass, with a graph.
+        """Return the gradients of a backward pass.
 
         Args:
             group: the outputs.
@@ -80,13 +82,14 @@ class Rerun:
             position: where the default generator was before the call.
             g: the gradients of the outputs.
             expected: the gradients that the program computes.
+            create_graph: give them a graph.
 
         Raises:
             RuntimeError: the function no longer computes the same.
         """
         stop = self._stop()
         if stop is not None:
-            stop(PROBLEM)
+            stop(AGAIN if create_graph else SOME)
         before = Snapshot(World(self._captured, [*given]).roots())
         try:
             if position:
@@ -101,10 +104,31 @@ class Rerun:
         outputs = found_in(self._captured.program.results, result)
         starts = [outputs[o.number] for o in group.outputs]
         ends = edges_at(group.ends, outputs, given)
-        found = gradients_at(starts, g, ends, [*given], create_graph=True)
-        if not _are_close(found, expected):
-            raise RuntimeError(CHANGED)
-        return tuple(found)
+        found = gradients_at(starts, g, ends, [*given], create_graph)
+        found, totals = _once(found, expected, ends)
+        if not _are_close(found, totals):
+            raise RuntimeError(
+                CHANGED.format(
+                    "create_graph=True cannot differentiate the backward pass of"
+                    if create_graph
+                    else "A backward pass cannot start from some outputs of"
+                )
+            )
+        return tuple(group.marked([i for i, x in enumerate(g) if x is not None], found))
+
+
+def _once(
+    found: Sequence[Tensor | None], expected: Sequence[Any], ends: Sequence[Any]
+) -> tuple[list[Tensor | None], list[Any]]:
+    """Return gradients with one for each end, its first: a program may have several of one end."""
+    targets = [end and (id(end[0]), end[1]) for end in ends]
+    first = [*map(targets.index, targets)]
+    once = [x if first[i] == i else None for i, x in enumerate(found)]
+    totals: list[Any] = [None] * len(ends)
+    for place, x in zip(first, expected, strict=True):
+        if x is not None and x is not UNREACHED:
+            totals[place] = x if totals[place] is None else totals[place] + x
+    return once, totals
 
 
 def _are_close(found: Sequence[Tensor | None], expected: Sequence[Any]) -> bool:
@@ -112,10 +136,9 @@ def _are_close(found: Sequence[Tensor | None], expected: Sequence[Any]) -> bool:
 
     Small gradients may be nothing but rounding, so what counts is the largest.
     """
-    if [x is None for x in found] != [x is None for x in expected]:
+    every = [*zip(found, expected, strict=True)]
+    if any(b is None if a is not None else b is not None and np.any(b) for a, b in every):
         return False
-    pairs = [
-        (a._array, np.asarray(b)) for a, b in zip(found, expected, strict=True) if a is not None
-    ]
+    pairs = [(a._array, np.asarray(b)) for a, b in every if a is not None]
     least = 1e-3 * max((float(np.max(np.abs(b), initial=0)) for _, b in pairs), default=0.0)
     return all(np.allclose(a, b, 1e-2, least, equal_nan=True) for a, b in pairs)

@@ -125,8 +125,7 @@ def test_a_function_that_cannot_be_captured_any_more_runs_eagerly():
 
     def changed(x, y):
         loss = step(x, y)
-        loss.item()
-        return loss
+        return loss if loss.item() < 1e9 else None
 
     other = Continued(changed, [again.net, again.optimizer], backend="numba")
     other.load_state_dict(again.compiled.state_dict())

@@ -1430,14 +1430,56 @@ def test_each_loss_and_their_sum():
         both(make, [call(chosen)] * 5)
 
 
+def gradients_of_sets(f):
+    """Return the gradients of an argument from each set of the results of a function."""
+    found = []
+    for places in [(0,), (1,), (0, 1), (-1, 0)]:
+        x = tn.linspace(-1, 2, 5).requires_grad_()
+        outputs = f(x)
+        seen = []
+        outputs[0].register_hook(lambda g, seen=seen: seen.append(g.clone()))
+        sum((outputs[place] * (0.3 + place)).sin().sum() for place in places).backward()
+        found.append((x.grad, seen))
+    return found
+
+
+def chained(x, w):
+    states, h = [], x * 0.5
+    for _ in range(5):
+        h = (h * w + x).tanh()
+        states.append(h)
+    return states
+
+
 @pytest.mark.parametrize(
     "f",
     [
-        lambda x: (y := x.exp(), y * x),  # the gradients of both meet at x
-        lambda x: (y := x.exp(), y * y),
-        lambda x: (y := x.exp(), y.sin(), y.cos()),
-        lambda x: ((parts := x.exp().unbind())[0], parts[0] * parts[1]),
+        lambda x, w: (y := x.exp(), y * x),  # the gradients of both meet at x
+        lambda x, w: (y := x.exp(), y * y),
+        lambda x, w: (y := x.exp(), y * 0.3 + y.sin() / (y + 1.1)),
+        lambda x, w: (y := x.exp(), y.sin(), y.cos()),
+        lambda x, w: (y := x.exp() * x + x.sin(), (y * x).tanh() + x.cos()),
+        lambda x, w: (y := (x @ w.outer(w)).tanh(), y @ w.outer(w).T + (y * w).sum()),
+        chained,
     ],
+    ids=["argument", "square", "three uses", "two users", "much of both", "tied", "chained"],
+)
+def test_outputs_that_meet_where_one_is_computed_from_another(f):
+    def make():
+        w = tn.linspace(0.1, 0.7, 5).requires_grad_()
+        return lambda x: f(x, w)
+
+    both(make, [gradients_of_sets] * 5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: ((parts := x.exp().unbind())[0], parts[0] * parts[1]),
+        lambda x: (y := (z := x.exp()) * 2, y * z),  # the passes of both go through z
+        lambda x: (y := x.exp(), sum(y * i for i in range(9))),
+    ],
+    ids=["one of several", "inside", "many uses"],
 )
 def test_outputs_that_are_not_separate(f):
     def call(f):

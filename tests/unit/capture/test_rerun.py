@@ -122,3 +122,39 @@ def test_fullgraph_is_an_error():
         out = compiled(x)
     with pytest.raises(CompileError, match=AGAIN):
         tn.autograd.grad(out, x, create_graph=True)
+
+
+class Pyramid(nn.Module):
+    """Five feature maps, each computed from the sum of all weights before it."""
+
+    def __init__(self):
+        super().__init__()
+        self.stem = nn.Linear(4, 4)
+        self.heads = nn.ModuleList(nn.Linear(4, 3) for _ in range(5))
+
+    def forward(self, x):
+        x = self.stem(x).tanh()
+        return [head(x * (i + 1)).sin() for i, head in enumerate(self.heads)]
+
+
+@pytest.mark.parametrize("used", [[0, 1, 2, 3, 4], [2], [1, 3]], ids=["all", "one", "two"])
+def test_many_outputs_whose_backward_passes_meet(used):
+    sides = []
+    for compiling in (False, True):
+        tn.manual_seed(0)
+        model = Pyramid()
+        called = tn.compile(model) if compiling else model
+        found = []
+        for i in range(5):
+            outputs = called((tn.arange(8.0).reshape(2, 4) + i).cos())
+            loss = sum(outputs[place].square().sum() for place in used)
+            if compiling and i == 2 and len(used) == 2:
+                with pytest.warns(CompileWarning, match="starts from some of many outputs"):
+                    loss.backward()
+            else:
+                loss.backward()
+            found.append([None if p.grad is None else p.grad.clone() for p in model.parameters()])
+            model.zero_grad()
+        sides.append(found)
+    same(*sides)
+    assert called.explain().calls.eager == (2 if len(used) == 2 else 0)

@@ -19,6 +19,7 @@ IMAGES = tn.ones(2, 3, 8, 8)
 CLASSES = tn.tensor([0, 1, 2, 0])
 LINEAR, CONV = nn.Linear(3, 2), nn.Conv2d(3, 4, 3)
 NORM = nn.BatchNorm2d(3)
+LSTM = nn.LSTM(3, 4)
 NET = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 3))
 OPTIMIZER = tn.optim.SGD(NET.parameters(), lr=0.1)
 
@@ -52,6 +53,7 @@ CALLS = {
     "nn.Linear": (lambda: LINEAR(X), 14),
     "nn.Conv2d": (lambda: CONV(IMAGES), 37),
     "nn.BatchNorm2d": (lambda: NORM(IMAGES), 77),
+    "nn.LSTM": (lambda: LSTM(X[None]), 112),
     "backward to a leaf": (lambda: (LEAF * 2).sum().backward(), 49),
     "a step of a perceptron": (step, 194),
 }

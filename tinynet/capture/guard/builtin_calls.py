@@ -37,6 +37,7 @@ _FUNCTIONS: dict[Any, str] = {
     _warnings.warn: "warns",
     _warnings.warn_explicit: "warns",
     _thread.start_new_thread: "starts a thread",
+    getattr(_thread, "start_joinable_thread", None): "starts a thread",  # from Python 3.13 on
     getattr(sys.modules.get("numpy._core.umath"), "_get_extobj_dict", None): (
         "asks how numpy handles errors"
     ),

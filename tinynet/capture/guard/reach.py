@@ -42,7 +42,7 @@ from tinynet.capture.guard.holdings import (
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import Repeating
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import Table
+from tinynet.nn.base.tables import TABLES, Table
 from tinynet.random import Generator
 
 SIZE = 10_000  # of a container or array whose items become a guard
@@ -153,6 +153,12 @@ class Reach:
     def reach(self, value: Any, parent: Any = None) -> None:
         """Note what hangs on a value."""
         self._add(value, parent)
+        while self._waiting:
+            self._visit(self._waiting.pop())
+
+    def reach_items(self, container: Any) -> None:
+        """Note what a container holds, and what hangs on that."""
+        self._parts(container)
         while self._waiting:
             self._visit(self._waiting.pop())
 
@@ -273,6 +279,9 @@ class Reach:
             self._names(value, held, held.keys() & names, sized=not grows, follow=not library)
         elif is_a(value, type):
             self._class(value, names)
+        elif is_a(value, Table):
+            if not names.isdisjoint(TABLES):
+                self._parts(value)
         elif is_a(value, threading.local):  # each thread has its own attributes
             for name in vars(value).keys() & names:
                 self.attribute(value, name)
@@ -378,6 +387,7 @@ class Reach:
 _OF_MODULES = {*vars(Module()), "forward"} - {"_non_persistent_buffers_set"}
 _UNREAD_SLOTS = {"__dict__", "__weakref__"}  # the newest reference is no part of an object
 _UNREAD = {"__init__", "__new__", "__init_subclass__", "__classcell__", "__post_init__"}
+_UNREAD |= {"__static_attributes__"}  # the names that methods set, from Python 3.13 on
 _LARGE = (
     "make it a tensor, or an array that can never be written to (`np.frombuffer(array.tobytes(), "
     "array.dtype)`), or pass what the function needs"

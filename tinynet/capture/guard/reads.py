@@ -17,7 +17,7 @@ import os
 import sys
 import types
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from tinynet.capture.guard.holdings import (
     BUFFERS,
     CONTAINERS,
     alike,
+    bases_of,
     contents,
     is_a,
     is_iterator,
@@ -43,6 +44,8 @@ from tinynet.capture.program import CaptureError
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.tables import attributes
+from tinynet.optim.optimizer import Optimizer
 from tinynet.random import Generator
 
 # Not known to the garbage collector, they and iterators over ranges may be new; what is older is
@@ -65,6 +68,16 @@ _METHODS = {
 _FOLLOWED = (Module, Tensor, Node, Generator)  # what they hold, others note
 _LOADS = "LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"  # of variables by name
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec"})
+
+
+def _is_tool(thing: Any) -> bool:
+    """Return whether code of tinynet reads the attributes of an object: its class's, or a base's.
+
+    An optimizer of the user's does so in its own code, which the events show.
+    """
+    kind = type(thing)
+    bases = (kind,) if is_a(thing, Optimizer) else bases_of(kind)
+    return any(module_of(base).partition(".")[0] == "tinynet" for base in bases)
 
 
 class Reads(Reach):
@@ -195,10 +208,21 @@ class Reads(Reach):
 
     def of_called(self, performed: set[int]) -> None:
         """Make guards of what tinynet's objects hold whose methods a replay does not call."""
-        for thing, parts in self._called.values():
-            if id(thing) not in performed:
+        for thing, holder, parts in self._called.values():
+            if performed.isdisjoint({id(thing), id(holder)}):
                 for part, items in parts:
                     self.containers.setdefault(id(part), (part, items))
+                if holder is not None:  # its private attributes may be caches
+                    own = namespace_of(thing) or {}
+                    self._names(thing, own, [name for name in own if name[0] != "_"], sized=False)
+
+    def of_optimizer(self, optimizer: Any) -> None:
+        """Note whose gradients an optimizer uses and clears: the code may read them, too."""
+        groups = optimizer.param_groups
+        for group in groups:
+            self._names(group, group, ["params"], sized=False)
+        for part in (groups, *(group["params"] for group in groups)):
+            self.containers.setdefault(id(part), (part, contents(part)))
 
     def of_arguments(self, structure: Any) -> None:
         """Note what the lists and dictionaries hold that are passed to the function."""
@@ -237,6 +261,12 @@ class Reads(Reach):
         """Note the attributes of a module that runs."""
         self.reach(module)
 
+    def of_members(self, module: Any, tables: Iterable[str]) -> None:
+        """Note all members of a module in some tables, over which code of tinynet goes."""
+        self.reach(module)
+        for table in tables:
+            self.reach_items(attributes(module)[table])
+
     def of_hooks(self, stages: list[dict[int, Any]]) -> None:
         """Note which hooks a module has, by stage."""
         for stage in stages:
@@ -246,14 +276,28 @@ class Reads(Reach):
         """Note what the caller of a function may read in its result."""
         self._of_local(value)
 
-    def of_tool(self, thing: Any) -> None:
-        """Note what an object of one of tinynet's classes holds, whose method is called."""
-        root = module_of(type(thing)).partition(".")[0]
+    def of_tool(self, thing: Any, holder: Any = None) -> None:
+        """Note what an object of one of tinynet's classes holds, whose method is called.
+
+        Args:
+            thing: the object.
+            holder: the object that holds it, if that one's method is called.
+        """
         own = namespace_of(thing)
-        if root == "tinynet" and own is not None and not is_a(thing, _FOLLOWED):
+        if own is None or is_a(thing, _FOLLOWED) or not _is_tool(thing):
+            return
+        if holder is None:
             self.reach(thing)
-            parts = [value for value in own.values() if is_a(value, CONTAINERS)]
-            self._called[id(thing)] = thing, [(part, contents(part)) for part in (own, *parts)]
+        elif id(thing) in self._called:
+            return
+        parts = [own] * (holder is None)
+        parts += [value for value in own.values() if is_a(value, CONTAINERS)]
+        self._called[id(thing)] = thing, holder, [(part, contents(part)) for part in parts]
+        if module_of(type(thing)).startswith("tinynet.capture."):
+            return  # a capture changes what compiled functions hold
+        for part in (own, *parts):
+            for value in contents(part):
+                self.of_tool(value, thing if holder is None else holder)
 
     def of_import(self, path: str) -> None:
         """Note a module that is imported, and the packages that it is in."""

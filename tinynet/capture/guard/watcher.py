@@ -27,12 +27,15 @@ from tinynet.autograd.function_node import FunctionNode
 from tinynet.base import lazy
 from tinynet.capture.guard import builtin_calls, scheduling
 from tinynet.capture.guard.builtin_calls import effect, plain
+from tinynet.capture.guard.events import Events, unwatchable
 from tinynet.capture.guard.facts import ASKED, MEMORY
 from tinynet.capture.guard.handlers import INTERNAL, in_library
 from tinynet.capture.guard.holdings import is_a, named, value_of
 from tinynet.capture.guard.keys import modes
 from tinynet.capture.guard.reads import MAKES, Reads
+from tinynet.capture.guard.returned import Path, called_global, paths
 from tinynet.capture.program import CaptureError
+from tinynet.capture.record.outputs import READ_OUTSIDE
 from tinynet.capture.record.recorder import Recorder
 from tinynet.capture.record.stores import REMEDY, Store, can_be_set
 from tinynet.core.callsite import is_outside, outward
@@ -43,105 +46,11 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import following
 from tinynet.nn.base.hooks import ModuleHooks, everywhere
 from tinynet.nn.base.module import Module
+from tinynet.nn.base.registry import find, members
 from tinynet.nn.utils.norm_hooks import SpectralNorm, WeightNorm
 from tinynet.nn.utils.pruning import BasePruningMethod
 from tinynet.nn.utils.stateless import functional_call
-
-# ---- events -------------------------------------------------------------------------------------
-# Python's events: who gets a thread's while a captured function runs, and afterwards.
-#
-# Profilers, debuggers and coverage tools use the same two functions as a capture,
-# ``sys.setprofile`` and ``sys.settrace``. They miss the captured call, and go on after it. From
-# Python 3.12 on, tools of ``sys.monitoring`` (cProfile among them) miss nothing.
-
-
-Listener = Callable[[Any, str, Any], Any]
-
-
-def _has_switch(tool: Any) -> bool:
-    """Return whether a tool in C, such as cProfile, is switched by methods, not by a function."""
-    return not _is_python(tool) and all(
-        any(name in vars(base) for base in type(tool).__mro__) for name in ("enable", "disable")
-    )
-
-
-def _is_python(tool: Any) -> bool:
-    """Return whether a tool is a function in Python, or an object of a class with one."""
-    call = next((vars(b)["__call__"] for b in type(tool).__mro__ if "__call__" in vars(b)), None)
-    return hasattr(call, "__code__") or hasattr(tool, "__code__")
-
-
-def unwatchable() -> CaptureError | None:
-    """Return why the code of this thread cannot be watched, if a tool is in the way."""
-    for tool in (sys.getprofile(), sys.gettrace()):
-        if tool is not None and not _has_switch(tool) and not callable(tool):
-            return CaptureError(
-                f"a {type(tool).__name__} follows the code, which Python cannot set aside",
-                "end it before the first calls of the function",
-            )
-    return None
-
-
-class Events:
-    """Sends the events of this thread to two functions while a function runs.
-
-    Args:
-        trace, profile: as for ``sys.settrace`` and ``sys.setprofile``.
-
-    Attributes:
-        heard: events came. None do while Python calls a trace or profile function.
-    """
-
-    def __init__(self, trace: Listener, profile: Listener):
-        self._trace, self._profile = trace, profile
-        self._on = True
-        self.heard = False
-
-    def switch(self, on: bool) -> None:
-        """Stop or resume events, which slow down all code that runs."""
-        self._on = on
-        sys.setprofile(self._profile if on else None)
-        sys.settrace(self._trace if on else None)
-
-    def during(self, call: Callable[[], Any]) -> Any:
-        """Return what a function returns.
-
-        This frame replaces the functions of other tools and restores them: a profiler that compares
-        calls with returns sees one call of ``sys.setprofile``. A tool that the function itself
-        switches on or off stays as the function leaves it.
-        """
-        profile: Any = sys.getprofile()
-        trace: Any = sys.gettrace()
-        if _has_switch(profile):
-            profile.disable()
-        sys.setprofile(self._hear)
-        if _has_switch(trace):
-            trace.disable()
-        sys.settrace(self._hear)
-        try:
-            _do_nothing()
-            self.switch(True)
-            return call()
-        finally:
-            if sys.gettrace() is (self._trace if self._on else None):
-                sys.settrace(None if _has_switch(trace) else trace)
-                if _has_switch(trace):
-                    trace.enable()
-            if sys.getprofile() is (self._profile if self._on else None):
-                sys.setprofile(None if _has_switch(profile) else profile)
-                if _has_switch(profile):
-                    profile.enable()
-
-    def _hear(self, frame: Any, event: str, arg: Any) -> None:
-        self.heard = True
-
-
-def _do_nothing() -> None:
-    """Cause an event."""
-
-
-# ---- watcher ------------------------------------------------------------------------------------
-
+from tinynet.optim.optimizer import Optimizer
 
 _SETS = "sets the attribute"
 _EFFECTS = {
@@ -163,6 +72,8 @@ _READS = {
     )
 }  # fmt: skip
 _READS[version_of.__code__] = "_version"
+# What may be returned, and the function in C, if any, that calls the method.
+_RETURNED = {"item": "", "tolist": "", "__float__": "float", "__int__": "int", "__bool__": "bool"}
 _SEEDS = {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
 _ROOT = os.path.dirname(random_numbers.__file__)
 _RUNTIME = os.path.join(_ROOT, "backends", "runtime.py")
@@ -187,7 +98,7 @@ _SETTERS = {setattr, delattr}
 _ENVIRONMENT = {getattr(type(os.environ), f"__{n}item__").__code__ for n in ("get", "set", "del")}
 _OF_GRADIENTS = "backward", "before_backward", "on_node"  # stages of a module's hooks
 _MANY = 100  # parts of an argument, above which arrays are not looked for in it
-_OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # how instructions begin
+_OF_VARIABLES = "LOAD_FAST", "LOAD_DEREF", "LOAD_GLOBAL"  # in the names of instructions
 # Hooks of tinynet that set a parameter's name to what they compute from other tensors.
 _REPARAMETRIZE = {
     WeightNorm.__call__.__code__: "name",
@@ -209,6 +120,7 @@ class Watcher:
         reads: what the code reads.
         modules: the modules that ran.
         stores: the attributes of modules that the code sets.
+        returned: what the function returned, if it reads numbers to return them.
     """
 
     def __init__(
@@ -220,6 +132,7 @@ class Watcher:
         self.modules: list[Any] = []
         self.stores: list[Store] = []
         self._runs = False
+        self.returned = self._outermost = None
         self._sets_data: Any = None  # the line of ``thing.data = x``, until tinynet sets it
         self._following = following(self)
         self._lookups = builtin_calls.heard_by(self._reached)
@@ -257,6 +170,9 @@ class Watcher:
         problem = self._recorder.scheduling.problem()
         if problem is not None:
             self._recorder.refuse(problem)
+        for call in () if self.reads.later else self._recorder.program.calls:
+            if call.kind == "perform" and call.args and is_a(call.args[0], Optimizer):
+                self.reads.of_optimizer(call.args[0])
         self.reads.finish()
         for store in self.stores:
             self.reads.forget(store.module, store.name, tensor=not store.is_idle())
@@ -330,6 +246,7 @@ class Watcher:
             return None
         if code.co_name in MAKES:
             return None
+        frame.f_trace = self._opcode  # Python 3.13 ignores f_trace_opcodes before
         frame.f_trace_opcodes, frame.f_trace_lines = True, False
         return self._opcode
 
@@ -340,6 +257,10 @@ class Watcher:
                 lazy.load(**frame.f_locals)
         elif code is Module.train.__code__:
             self.reads.of_training(frame.f_locals["self"])
+        elif code is members.__code__:
+            self.reads.of_members(frame.f_locals["module"], frame.f_locals["tables"])
+        elif code is find.__code__:
+            self.reads.of_lookup(frame.f_locals["module"], frame.f_locals["name"])
         elif code is functional_call.__code__:  # it replaces parameters for a while
             for module in frame.f_locals["module"].modules():
                 self.reads.of_module(module)
@@ -357,13 +278,39 @@ class Watcher:
             recorder.facts.asked_of_memory(frame.f_locals["array"])
         name = _READS.get(code)
         if name is not None:
-            self._refuse(
-                f"{name.strip('_')}() reads values of a tensor",
-                "return the tensor, and read it outside of the function",
-                outward(frame),
-            )
+            self._reads(frame, name, recorder)
         elif is_outside(_caller(frame)):
             self._entered_tinynet(frame, code)
+
+    def _reads(self, frame: Any, name: str, recorder: Recorder) -> None:
+        """Note that the function only returns what it reads, or refuse to read."""
+        places = None if self.reads.later else self._places(frame.f_back, name)
+        if places is not None:
+            recorder.reads_to_return(frame.f_locals["self"], name, places)
+            return
+        self._refuse(f"{name.strip('_')}() reads values of a tensor", READ_OUTSIDE, outward(frame))
+
+    def _places(self, frame: Any, name: str) -> list[Path] | None:
+        """Return where the function returns what it reads; None if it may use that otherwise.
+
+        Args:
+            frame: the frame that reads.
+            name: the method that it calls, or that a function in C calls for it.
+        """
+        if name not in _RETURNED or called_global(frame.f_code, frame.f_lasti) != _RETURNED[name]:
+            return None
+        places: list[Path] = [()]
+        while is_outside(frame.f_code.co_filename):
+            own = paths(frame.f_code, frame.f_lasti)
+            if own is None:
+                return None
+            places = [(*outer, *inner) for outer in own for inner in places]
+            self._outermost, frame = frame, frame.f_back
+        while frame.f_code is not Events.during.__code__:
+            if is_outside(frame.f_code.co_filename):  # called by code of tinynet in between
+                return None
+            frame = frame.f_back
+        return places
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
@@ -414,6 +361,8 @@ class Watcher:
                     self._refuse(f"the function {what} {name!r}", REMEDY, (code, at))
         elif event == "return" and mode.tracer is not None:
             self.reads.of_result(arg)
+            if frame is self._outermost:
+                self._outermost, self.returned = None, arg
         return self._opcode
 
     def _sets(self, owner: Any, name: str, site: Any) -> None:
@@ -459,7 +408,11 @@ class Watcher:
             arg in plain and not library and is_outside(frame.f_code.co_filename)
         ):
             self.reads.mention_all()
-        elif is_a(owner, np.ndarray) and arg.__name__ in _EXAMINES:
+        elif (
+            is_a(owner, np.ndarray)
+            and arg.__name__ in _EXAMINES
+            and frame.f_code not in _READS  # which was refused, or is returned
+        ):
             self._refuse(
                 f"{frame.f_code.co_name} examines the values of an array",
                 "call it outside of the function",
@@ -527,7 +480,8 @@ def _loaded(code: Any, at: int) -> list[str]:
     path: list[str] = []
     while before and before[-1].opname == "LOAD_ATTR":
         path.insert(0, before.pop().argval)
-    name = before[-1].argval if before and before[-1].opname.startswith(_OF_VARIABLES) else ""
+    loads = bool(before) and any(name in before[-1].opname for name in _OF_VARIABLES)
+    name = before[-1].argval if loads else ""
     return [name[-1] if type(name) is tuple else name, *path]
 
 

@@ -13,7 +13,7 @@ from tinynet.capture.guard.holdings import is_a
 from tinynet.capture.guard.reads import Reads
 from tinynet.capture.guard.watcher import Watcher
 from tinynet.capture.program import Call, CaptureError, Program, Value, leaves
-from tinynet.capture.record.outputs import Output, Results
+from tinynet.capture.record.outputs import READ_OUTSIDE, Output, Reading, Results, with_readings
 from tinynet.capture.record.probing import Group, groups
 from tinynet.capture.record.recorder import Recorder
 from tinynet.capture.record.stores import CarryError, Data, Store
@@ -216,6 +216,10 @@ def _finish(
         captured.watcher.reads.require_new(result)
         for store in captured.stores:
             store.check()
+        readings = [(path, Reading(t, method)) for path, t, method in recorder.readings]
+        if readings and captured.watcher.returned is not result:
+            raise CaptureError("a caller changes what the function returns", READ_OUTSIDE)
+        result = with_readings(result, readings)
         results = Results(recorder, captured.given(result, tensors))
         captured.program.results, captured.outputs = results.structure, results.outputs
         edges = [edge_of(o.tensor) for o in results.outputs if o.tensor is not None]

@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 from tinynet.capture.guard.holdings import contents, is_a
+from tinynet.capture.guard.returned import Path
 from tinynet.capture.program import CaptureError, Value, rebuilt, same
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.node import Node
@@ -13,6 +14,8 @@ from tinynet.core.graph.views import MULTIPLE, requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
+
+READ_OUTSIDE = "return the tensor, and read it outside of the function"
 
 
 class Output:
@@ -41,6 +44,41 @@ class Output:
         self.writes: list[tuple[Any, ...]] = []
 
 
+class Reading:
+    """What a method of an output gives, a number or lists of numbers, and the function returns."""
+
+    def __init__(self, output: Any, method: str):
+        self.output, self.method = output, method
+
+    @property
+    def value(self) -> Value | None:
+        """The array of the output."""
+        value: Value | None = self.output.value
+        return value
+
+
+def with_readings(result: Any, readings: list[tuple[Path, Reading]]) -> Any:
+    """Return a result with readings where they stand.
+
+    Raises:
+        CaptureError: something else stands there.
+    """
+    for path, reading in readings:
+        result = _replaced(result, path, reading)
+    return result
+
+
+def _replaced(part: Any, path: Path, reading: Reading) -> Any:
+    if not path:
+        number = getattr(reading.output, reading.method)()
+        if type(part) is type(number) and repr(part) == repr(number):
+            return reading
+        raise CaptureError(f"{reading.method}() reads values of a tensor", READ_OUTSIDE)
+    parts = [*part.values()] if type(part) is dict else [*part]
+    parts[path[0]] = _replaced(parts[path[0]], path[1:], reading)
+    return dict(zip(part, parts, strict=True)) if type(part) is dict else type(part)(parts)
+
+
 class Results:
     """The results of one capture.
 
@@ -66,6 +104,8 @@ class Results:
         self.structure = rebuilt(result, self._of)
 
     def _of(self, leaf: Any) -> Any:
+        if is_a(leaf, Reading):
+            return Reading(self._of(leaf.output), leaf.method)
         if not is_a(leaf, Tensor):
             return self.recorder.constant(leaf)
         outside = self.recorder.outside_form(leaf)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import graphlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +11,14 @@ import numpy as np
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.program import Call, CaptureError, Program
 from tinynet.capture.record.outputs import Output
+from tinynet.capture.record.pieces import Piece, Start, cut, divided, standing_in
 from tinynet.capture.record.recorder import Recorder
-from tinynet.core.graph.engine import BackwardPass, reachable
-from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Node
+from tinynet.core.graph.engine import BackwardPass
+from tinynet.core.graph.node import NOWHERE_EDGE, UNREACHED, Edge, Node
 from tinynet.core.graph.views import edge_of
 from tinynet.core.tensors.tensor import Tensor, wrap
 
-MOST = 4  # outputs whose backward passes meet; there is a program for each set of them
+EACH_SET = 4  # of up to 4 outputs whose backward passes meet, each set has a program
 
 
 class Group:
@@ -28,9 +27,11 @@ class Group:
     Attributes:
         outputs: the outputs.
         ends: where the gradients go: tensors, numbers of arguments, or outputs of other groups,
-            from which these were computed.
-        programs: for each set of outputs (places in ``outputs``) that get a gradient, the backward
-            pass, with these gradients as arguments and the gradients of ``ends`` as results.
+            from which these were computed. One that gets several gradients is there several times.
+        programs: for sets of outputs (places in ``outputs``) that get a gradient, the backward
+            pass, with these gradients as arguments and the gradients of ``ends`` as results. Of
+            more than four outputs, the sets are each single one and all of them.
+        reached: for each output, the ends (places) that its pass goes to.
         frees: for each output, the outputs (places) that cannot be differentiated after it was,
             unless its backward pass keeps the graph.
     """
@@ -38,12 +39,13 @@ class Group:
     def __init__(self, outputs: list[Output], ends: list[Any]):
         self.outputs, self.ends = outputs, ends
         self.programs: dict[tuple[int, ...], Program] = {}
+        self.reached: list[set[int]] = []
         self.frees: list[set[int]] = []
 
     def same(self, other: Group) -> Call | bool | None:
         """Return True, or the first call that differs, or False."""
         mine, its = ([o.number for o in g.outputs] for g in (self, other))
-        if mine != its or self.frees != other.frees:
+        if mine != its or self.frees != other.frees or self.reached != other.reached:
             return False
         for key, program in self.programs.items():
             found = program.difference(other.programs[key])
@@ -51,42 +53,10 @@ class Group:
                 return found
         return True
 
-
-class _Live:
-    """An output that requires grad, and what its backward pass reaches.
-
-    Args:
-        output: the output.
-        edge: that of its tensor.
-        arguments: the nodes of the arguments, where the pass stops.
-        others: by edge, where it stops as well: the other outputs. It goes on from each with the
-            gradient that users of that output add to, and behind its hooks.
-
-    Attributes:
-        inner: those where it stopped.
-        uses: of these nodes, by the node and its edge that led there.
-    """
-
-    def __init__(self, output: Output, edge: Edge, arguments: set[Any], others: dict[Edge, Output]):
-        self.output, self.edge = output, edge
-        inner = {node for node, _ in others if node is not edge[0]} - arguments
-        with _cut([*inner]):
-            order, self.leaves = reachable([edge[0]])
-        self.order = {node for node in order if node not in arguments and node not in inner}
-        self.frees = {node for node in self.order if frees(node)}
-        passed = [node for node in order if node in self.order]  # newest first
-        further = [(node, i, e) for node in passed for i, e in enumerate(node.edges) if e]
-        self.uses = {(node, i): e for node, i, e in further if e[0] in inner}
-        self.inner = {e: others[e] for e in self.uses.values() if e in others}
-        self.reached = {*order} - inner | {("leaf", key) for key in self.leaves}
-        self.reached |= {("inner", node) for node, _ in self.inner}
-
-
-def _not_separate() -> CaptureError:
-    return CaptureError(
-        "it returns or stores a tensor and another one that is computed from it",
-        "return or store the first one detached, or compute the second one outside",
-    )
+    def marked(self, key: Sequence[int], gradients: Sequence[Any]) -> list[Any]:
+        """Return gradients of the ends, with UNREACHED where no pass from some outputs goes."""
+        reached = set().union(*(self.reached[i] for i in key))
+        return [x if place in reached else UNREACHED for place, x in enumerate(gradients)]
 
 
 def groups(
@@ -102,9 +72,9 @@ def groups(
             "it uses a view of a tensor that requires grad, made without recording",
             "detach the view, or make it where gradients are recorded",
         )
-    live: list[_Live] = []
-    spent: list[_Live] = []
-    with _cut([edge[0] for edge in edges]):
+    live: list[Start] = []
+    spent: list[Start] = []
+    with cut([edge[0] for edge in edges]):
         nodes = {edge[0] for edge in edges if isinstance(edge[0], Node)}
         made_here = [(o, o.tensor) for o in outputs if o.tensor is not None]
         recorded = [(o, t, edge) for o, t in made_here if (edge := edge_of(t)) is not None]
@@ -112,95 +82,43 @@ def groups(
         for output, t, edge in recorded:
             if output.base is not None or not t.requires_grad:
                 continue
-            one = _Live(output, edge, nodes, others)
-            if any(node.sequence < started for node in one.order):
+            one = Start(output, edge, nodes, others)
+            if any(node.sequence < started for node in one.passed):
                 raise CaptureError(
                     "a result depends on the history of a tensor from outside",
                     "pass that tensor as an argument, or detach it",
                 )
             (spent if one.frees & recorder.spent else live).append(one)
-        parts = _parts(live)
-        if not all(map(_is_exact, parts)):
-            raise _not_separate()
-        made = [_probed(recorder, part, tensors) for part in parts]
-        made += [Group([one.output], [*_ends([one], tensors).values()]) for one in spent]
-        return _in_order(made)
+        return [
+            _recorded(recorder, piece, tensors, piece.starts[0] in spent)
+            for piece in divided(live, spent)
+        ]
 
 
-def _is_exact(part: list[_Live]) -> bool:
-    """Return whether gradients are the same to the bit although passes stop at other outputs.
-
-    Each of those must be used once, for the program would give it the sum of the gradients. And
-    no node may lead to another output of its node, where passes do not stop.
-    """
-    uses = {use: edge for one in part for use, edge in one.uses.items()}
-    return len(uses) == len({edge for one in part for edge in one.inner})
-
-
-def _in_order(made: list[Group]) -> list[Group]:
-    """Sort groups so that an output comes after those that it was computed from.
-
-    Outputs of one group have one node, so none of them can be computed from another.
-    """
-    of = {id(o): group for group in made for o in group.outputs}
-    inner = {g: [end.base or end for end in g.ends if isinstance(end, Output)] for g in made}
-    before = {g: [of[id(o)] for o in found if id(o) in of] for g, found in inner.items()}
-    try:
-        return [*graphlib.TopologicalSorter(before).static_order()]
-    except graphlib.CycleError:
-        raise _not_separate() from None
-
-
-@contextlib.contextmanager
-def _cut(ends: list[Any]) -> Iterator[None]:
-    """End all backward passes at some leaves and nodes, and do not run their hooks: the engine
-    does, after the program."""
-    before = [(end, end.hooks, end.edges) for end in ends if isinstance(end, Node)]
-    leaves = [(end, end._hooks) for end in ends if isinstance(end, Tensor)]
-    for node, *_ in before:
-        node.hooks, node.edges = None, ()
-    for leaf, _ in leaves:
-        leaf._hooks = None
-    try:
-        yield
-    finally:
-        for node, hooks, edges in reversed(before):
-            node.hooks, node.edges = hooks, edges
-        for leaf, hooks in reversed(leaves):
-            leaf._hooks = hooks
-
-
-def _parts(live: list[_Live]) -> list[list[_Live]]:
-    """Divide outputs so that backward passes of different parts do not meet."""
-    parts: list[tuple[set[Any], list[_Live]]] = []
-    for one in live:
-        reached, members = {*one.reached}, [one]
-        for part in [p for p in parts if p[0] & reached]:
-            parts.remove(part)
-            reached |= part[0]
-            members = part[1] + members
-        parts.append((reached, members))
-    return [members for _, members in parts]
-
-
-def _probed(recorder: Recorder, part: list[_Live], tensors: list[Tensor]) -> Group:
-    if len(part) > MOST:
-        raise CaptureError(
-            f"it returns {len(part)} tensors whose backward passes meet",
-            "compile the whole step with its backward pass, return fewer tensors that require "
-            "grad, or detach some",
-        )
-    ends = _ends(part, tensors)
-    group = Group([one.output for one in part], [*ends.values()])
-    for one in part:
-        group.frees.append({i for i, other in enumerate(part) if one.frees & other.frees})
-    forward = recorder.program
-    for size in range(len(part), 0, -1):
-        for key in itertools.combinations(range(len(part)), size):
-            recorder.program = group.programs[key] = Program()
-            with _WithoutTraces(recorder, part):
-                _probe(recorder, [part[i] for i in key], [*ends])
-    recorder.program = forward
+def _recorded(recorder: Recorder, piece: Piece, tensors: list[Tensor], is_spent: bool) -> Group:
+    """Return the group of a piece, with its programs unless its graph was freed."""
+    starts, ends = piece.starts, _ends(piece.starts, tensors)
+    outputs = [one.output for one in starts]
+    if is_spent:
+        return Group(outputs, [*ends.values()])
+    with standing_in(piece.apart) as stand_ins:
+        ends |= {other: ends[edge] for other, edge in stand_ins.items()}
+        for edge in {*stand_ins.values()}:
+            del ends[edge]
+        group, forward = Group(outputs, [*ends.values()]), recorder.program
+        few = len(starts) <= EACH_SET
+        for size in range(len(starts), 0, -1) if few else (len(starts), 1):
+            for key in itertools.combinations(range(len(starts)), size):
+                recorder.program = group.programs[key] = Program()
+                with _WithoutTraces(recorder, starts):
+                    _probe(recorder, [starts[i] for i in key], [*ends])
+        recorder.program = forward
+        for one in starts:
+            reached = {(id(e[0]), e[1]) for node, i in one.uses if (e := node.edges[i])}
+            places = {i for i, e in enumerate(ends) if (id(e[0]), e[1]) in reached}
+            group.reached.append(places)
+    for one in starts:
+        group.frees.append({i for i, other in enumerate(starts) if one.frees & other.frees})
     return group
 
 
@@ -211,12 +129,12 @@ class _WithoutTraces:
 
     Args:
         recorder: the recorder.
-        part: the outputs of the pass.
+        starts: the outputs of the pass.
     """
 
-    def __init__(self, recorder: Recorder, part: list[_Live]):
+    def __init__(self, recorder: Recorder, starts: list[Start]):
         self._recorder = recorder
-        nodes = {node for one in part for node in one.order if isinstance(node, FunctionNode)}
+        nodes = {node for one in starts for node in one.passed if isinstance(node, FunctionNode)}
         held = [vars(node) for node in nodes]
         inner = [x for own in held for x in own.values() if type(x) in (dict, list, set)]
         self._before = [(thing, thing.copy()) for thing in (*held, *inner)]
@@ -231,15 +149,15 @@ class _WithoutTraces:
             (thing.extend if type(thing) is list else thing.update)(was)
 
 
-def _ends(part: list[_Live], tensors: list[Tensor]) -> dict[Edge, Any]:
+def _ends(starts: list[Start], tensors: list[Tensor]) -> dict[Edge, Any]:
     """Return where the gradients of outputs go."""
-    reached = {target for one in part for target in one.reached}
+    reached = {id(edge[0]) for one in starts for edge in one.uses.values()}
     ends: dict[Edge, Any] = {}
     for place, t in enumerate(tensors):
         edge = edge_of(t)
-        if edge is not None and (("leaf", id(edge[0])) in reached or edge[0] in reached):
+        if edge is not None and id(edge[0]) in reached:
             ends.setdefault(edge, place)
-    for one in part:
+    for one in starts:
         for leaf in one.leaves.values():
             ends.setdefault((leaf.tensor, 0), leaf.tensor)
         for edge, output in one.inner.items():
@@ -254,23 +172,23 @@ class _Probe(BackwardPass):
         return g if g is None else wrap(g)
 
 
-def _probe(recorder: Recorder, part: list[_Live], ends: list[Edge]) -> None:
+def _probe(recorder: Recorder, starts: list[Start], ends: list[Edge]) -> None:
     """Record one backward pass as the program of the recorder."""
     program, given = recorder.program, []
-    for one in part:
+    for one in starts:
         t = one.output.tensor
         assert t is not None
         g = np.ones(t._array.shape, t._array.dtype)
         program.arguments.append(recorder.define(g))
         given.append(wrap(g))
-    if any(node.hooks is not None for node in {n for one in part for n in one.order}):
+    if any(node.hooks is not None for node in {n for one in starts for n in one.passed}):
         raise CaptureError(
             "a tensor that the function makes has a hook, or keeps its gradient",
             "register the hook outside of the function, on what it returns",
         )
     known = recorder.known()
-    run = _Probe([one.edge for one in part], given, True, False, ends)
-    with _cut([end for end, _ in ends]):
+    run = _Probe([one.edge for one in starts], given, True, False, ends)
+    with cut([end for end, _ in ends]):
         run.run()
     found = map(run.captured.get, ends)
     program.results = [None if x is None else recorder.value(x._array) for x in found]
@@ -332,7 +250,7 @@ def gradients_at(
     wanted = [end for end in ends if end]
     run = BackwardPass(starts, [g for _, g in started], True, create_graph, wanted)
     edges = [edge for t in tensors if (edge := edge_of(t)) is not None]
-    with _cut([edge[0] for edge in edges]), _cut([end for end, _ in wanted]):
+    with cut([edge[0] for edge in edges]), cut([end for end, _ in wanted]):
         run.run()
     return [run.captured.get(end) if end else None for end in ends]
 
@@ -340,13 +258,3 @@ def gradients_at(
 def _pattern(like: Any) -> Any:
     """Return numbers of a shape and dtype, as the gradient of a result."""
     return np.cos(np.arange(like.size)).reshape(like.shape).astype(like.dtype)
-
-
-def frees(node: Node) -> bool:
-    """Return whether a node holds values that a backward pass frees."""
-    op = getattr(node, "op", None)
-    if op is None:
-        return True
-    if any(getattr(node, f"saved_{name}_version", None) is not None for name in node.saved):
-        return True
-    return any(hasattr(node, f"saved_{name}") for name in op.frees)

@@ -11,6 +11,7 @@ import numpy as np
 from tinynet.capture.guard.facts import Facts, form_of, gradient_form, hooks
 from tinynet.capture.guard.handlers import Handlers, fails_by_shape
 from tinynet.capture.guard.holdings import is_a, is_simple_kind, module_of
+from tinynet.capture.guard.returned import Path
 from tinynet.capture.guard.scheduling import Scheduling
 from tinynet.capture.node import bump, bump_gradient, gradient, view_of
 from tinynet.capture.program import (
@@ -26,12 +27,13 @@ from tinynet.capture.program import (
 from tinynet.capture.record.alive import Memories, WhileAlive
 from tinynet.capture.record.outside import Outside, require_alone
 from tinynet.capture.record.value_shapes import sized_by_values
+from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.graph.engine import BackwardObserver, observing_backward
 from tinynet.core.graph.node import count_nodes
 from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
-from tinynet.core.tensors.tensor import Tensor
+from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import Tracer, observable
 from tinynet.kernels import low_precision
 from tinynet.kernels.threads import count_of_users
@@ -109,6 +111,7 @@ class Recorder(Tracer, BackwardObserver):
         self._gradients = self.outside.gradients()
         self._probe: _Probe | None = None
         self._passed: dict[int, Any] = {}  # arrays of the user's, by the ids of their memory
+        self.readings: list[tuple[Path, Tensor, str]] = []  # that the function returns
         self._constants: list[tuple[Any, Any]] = []  # those that the program uses, and copies
         self._written: WhileAlive[bool] = WhileAlive()  # memory whose last write was not counted
         self.spent: set[Any] = set()  # nodes whose saved values a backward pass has freed
@@ -277,6 +280,11 @@ class Recorder(Tracer, BackwardObserver):
     def _bump(self, function: Any, t: Tensor, what: str) -> None:
         call = Call("perform", function, (self.constant(t), what), {}, here())
         self.program.calls.append(call)
+
+    def reads_to_return(self, t: Tensor, method: str, paths: list[Path]) -> None:
+        """Note that the function reads a tensor, and where it returns what it gets."""
+        copy = wrap(self._compute(arrays.copied, (t._array,), {}, None, False))
+        self.readings += [(path, copy, method) for path in paths]
 
     def read_gradient(self, t: Tensor) -> None:
         """Note that the function reads a gradient."""

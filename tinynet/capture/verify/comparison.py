@@ -214,6 +214,9 @@ def flat(structure: Any, stored: list[Any] | None = None) -> list[Any]:
 
 def _aspects(leaf: Any, copied: Copied) -> Iterator[tuple[str, Any]]:
     """Yield what can be seen of a tensor, or of another part of a result."""
+    if type(leaf) is float:  # may be read from a tensor, which native functions round
+        yield "a number in the result", np.array(leaf)
+        return
     if not is_a(leaf, Tensor):
         yield "a part of the result", leaf if is_simple_kind(type(leaf)) else id(leaf)
         return

@@ -19,7 +19,7 @@ from tinynet.core import arrays
 from tinynet.core.callsite import here
 from tinynet.core.graph.accumulate_grad import Leaf, Rows, accumulate, add_to, sparse
 from tinynet.core.graph.inplace import moved
-from tinynet.core.graph.node import Edge, Freed, Hooks, Node, check_replaced
+from tinynet.core.graph.node import UNREACHED, Edge, Freed, Hooks, Node, check_replaced
 from tinynet.core.modes import mode, on_a_new_stack
 from tinynet.core.seams import Recorded
 from tinynet.core.tensors.tensor import Tensor, counter_of, wrap
@@ -102,7 +102,7 @@ class HookedPass:
         outs = g if isinstance(g, list) else [g]
         seen = tuple(self._tensor(x) for x in outs)
         for hook in [*hooks.post.values()]:
-            given = tuple(self._tensor(x) for x in results)
+            given = tuple(None if x is UNREACHED else self._tensor(x) for x in results)
             returned = hook(given, seen)
             if returned is not None:
                 check_replaced(hook, returned, len(results))
@@ -397,18 +397,18 @@ class BackwardPass(HookedPass):
         """Deliver a node's gradient to a leaf; after the last one, finish the leaf."""
         leaf.left -= 1
         t = leaf.tensor
-        if r is not None:
+        if r is not None and r is not UNREACHED:
             self._deliver((t, 0), r, fresh and _unshared(r, g, results))
-        elif t._hooks is not None:
+        elif r is None and t._hooks is not None:
             leaf.hooked = True
         if not leaf.left and (leaf.gradient is not None or leaf.hooked):
             self._leaf(leaf)
 
     def _pass_on(self, edge: Edge, r: Any) -> None:
         target = edge[0]
-        if r is not None:
+        if r is not None and r is not UNREACHED:
             self._deliver(edge, r, False)
-        elif target not in self.pending:  # visit it all the same: its hooks run
+        elif r is None and target not in self.pending:  # visit it all the same: its hooks run
             self.pending[target] = [None] * len(target.shape) if target.multiple else None
 
     def _deliver(self, edge: Edge, g: Any, own: bool) -> None:

@@ -24,6 +24,9 @@ Edge = tuple[Any, int]
 count_nodes = itertools.count().__next__
 
 
+UNREACHED = object()  # a gradient from a node for an edge that the pass does not go along
+
+
 class Freed:
     """Replaces the version of a saved value that backward has freed."""
 
@@ -213,10 +216,7 @@ class AccumulateGrad(Node):
 
     def __init__(self, variable: Any):
         self.variable = variable
-        self.edges = ()
-        self.hooks = None
-        self.site = None
-        self.sequence = -1
+        self.edges, self.hooks, self.site, self.sequence = (), None, None, -1
 
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call ``fn((), grad_outputs)`` after the leaf's gradient was accumulated."""
@@ -247,10 +247,7 @@ class Nowhere(Node):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.edges = ()
-        self.hooks = None
-        self.site = None
-        self.sequence = -1
+        self.edges, self.hooks, self.site, self.sequence = (), None, None, -1
 
 
 class NowhereEdge(tuple[Node, int]):

@@ -272,7 +272,7 @@ def named_parameters(
         ['0.weight', '0.bias']
     """
     return self._named_members(
-        lambda module: module._parameters.items(), prefix, recurse, remove_duplicate
+        lambda module: members(module, PARAMETERS), prefix, recurse, remove_duplicate
     )
 
 
@@ -281,7 +281,7 @@ def named_buffers(
 ) -> Iterator[tuple[str, Tensor]]:
     """Yield all buffers with their paths; the arguments are those of ``named_parameters``."""
     return self._named_members(
-        lambda module: module._buffers.items(), prefix, recurse, remove_duplicate
+        lambda module: members(module, BUFFERS), prefix, recurse, remove_duplicate
     )
 
 

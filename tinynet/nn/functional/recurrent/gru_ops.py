@@ -25,6 +25,7 @@ from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
     FACTORS,
     BackwardProduct,
+    arranged,
     as_matrix,
     by_panel,
     by_rows,
@@ -43,7 +44,7 @@ from tinynet.ops.shaping.splitting import chunk
 # The arrays of a step in the record. Before the step, the last three hold the products with the
 # hidden state.
 _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
-_ORDER, _SCALE = (0, 1, 2), (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
+_ORDER, _SCALE = [0, 1, 2], (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
 
 @operation(outputs=("output", "h_n"), hidden=("record",), differentiable=2)
@@ -63,28 +64,20 @@ def gru_sequence(
     size, kind = w_hh.shape[1], input.dtype
     record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        given = input, as_matrix(h_0), w_ih, b_ih, b_hh
-        input, h, w_ih, b_ih, b_hh = map(np.ascontiguousarray, given)
-        sums = np.empty((steps, batch, 3 * size), kind)
-        gates.multiply_inputs(input, w_ih, sums)
-        arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
-        by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
+        _forward_by_numba(output, record, input, h_0, w_ih, w_hh, b_ih, b_hh, reverse)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
-    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
-    multiply_inputs(input, from_input, record[:, :3])
-    record[:, _N] += b_ih[2 * size :]
-    constant, half = np.empty((3, batch, size), kind), np.asarray(0.5, kind)
-    np.multiply((b_ih + b_hh).reshape(3, 1, size), half, out=constant)
-    constant[2] = b_hh[2 * size :]
     part, h, step = np.empty((batch, size), kind), as_matrix(h_0), -1 if reverse else 1
-    arrays = record[::step]
+    arrays, half = record[::step], np.asarray(0.5, kind)
+    from_hidden, constant = _write_products(record, input, h, w_ih, w_hh, b_ih, b_hh)
+    targets = [None] if steps == 1 else by_panel(arrays[:, _H_N:], from_hidden)
     # One iterator for each part of the record: indexing costs as much as the arithmetic.
     for target, added, opened, sums, (r, z, n, h_n, _, q), out in zip(
-        by_panel(arrays[:, _H_N:], from_hidden), arrays[:, _H_N:], arrays[:, :2],
-        arrays[:, _H_N:_Q], arrays, output[::step], strict=True,
+        targets, arrays[:, _H_N:], arrays[:, :2], arrays[:, _H_N:_Q], arrays, output[::step],
+        strict=True,
     ):  # fmt: skip
-        np.matmul(h, from_hidden, out=target)
-        np.add(added, constant, out=added)
+        if steps > 1:
+            np.matmul(h, from_hidden, out=target)
+            np.add(added, constant, out=added)
         np.add(opened, sums, out=opened)
         np.tanh(opened, out=opened)
         np.multiply(opened, half, out=opened)
@@ -96,6 +89,44 @@ def gru_sequence(
         np.multiply(h_n, z, out=part)
         h = np.add(part, n, out=out)
     return output, h.reshape(h_0.shape).copy(), record
+
+
+def _forward_by_numba(
+    output: Array, record: Array, input: Array, h_0: Array, w_ih: Array, w_hh: Array, b_ih: Array,
+    b_hh: Array, reverse: bool,
+) -> None:  # fmt: skip
+    """Write the hidden states of all steps and the record."""
+    steps, batch, size = output.shape
+    given = input, as_matrix(h_0), w_ih, b_ih, b_hh
+    input, h, w_ih, b_ih, b_hh = map(np.ascontiguousarray, given)
+    sums = np.empty((steps, batch, 3 * size), output.dtype)
+    gates.multiply_inputs(input, w_ih, sums)
+    arguments = output, record, reverse, sums, h, for_products(w_hh, steps, batch), b_ih, b_hh
+    by_rows(partial(gates.gru_forward, *arguments), steps, batch, w_hh)
+
+
+def _write_products(
+    record: Array, input: Array, h: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array
+) -> tuple[Any, Any]:
+    """Write what is known before the first step.
+
+    Returns:
+        The panels that multiply a hidden state, and what is added to the product; None for a single
+        step, whose products with the hidden state are written, too.
+    """
+    steps, _, batch, size = record.shape
+    scale = np.array(_SCALE, record.dtype)[:, None, None]
+    if steps == 1:
+        record[0, :_H_N] = arranged(dot(input[0], w_ih.T, b_ih), _ORDER, scale)
+        record[0, _H_N:] = arranged(dot(h, w_hh.T, b_hh), _ORDER, scale)
+        return None, None
+    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
+    multiply_inputs(input, from_input, record[:, :_H_N])
+    record[:, _N] += b_ih[2 * size :]
+    constant = np.empty((3, batch, size), record.dtype)
+    np.multiply((b_ih + b_hh).reshape(3, 1, size), scale, out=constant)
+    constant[2] = b_hh[2 * size :]
+    return from_hidden, constant
 
 
 def gru_steps(inputs: Sequence[Tensor], reverse: bool = False) -> tuple[Tensor, Tensor]:

@@ -24,6 +24,7 @@ from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
     FACTORS,
     BackwardProduct,
+    arranged,
     as_matrix,
     by_panel,
     by_rows,
@@ -43,7 +44,7 @@ from tinynet.ops.shaping.splitting import chunk
 # after it. The sigmoids are adjacent, and so are i, f and their factors g, c. The record of numba's
 # kernels has three dimensions, see ``gates.py``.
 _I, _F, _O, _G, _C, _TANH_C = range(6)
-_ORDER = (0, 1, 3, 2)  # of the gates in the weights: i, f, g, o
+_ORDER = [0, 1, 3, 2]  # of the gates in the weights: i, f, g, o
 _SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
 
 
@@ -63,18 +64,19 @@ def lstm_sequence(
     size, kind = w_hh.shape[1], input.dtype
     output = np.empty((steps, batch, size), kind)
     if numba_kernels.takes(input) and output.size:
-        record = _forward_by_numba(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
-        last = output[0 if reverse else -1], record[-1, :, 4 * size :]
-        return output, *(x.reshape(h_0.shape).copy() for x in last), record
+        return _forward_by_numba(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
     record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
-    from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
-    multiply_inputs(input, from_input, record[:steps, :4])
-    constant, half = np.empty((4, batch, size), kind), np.asarray(0.5, kind)
-    scale = np.array(_SCALE, kind)[:, None, None]
-    np.multiply(bias.reshape(4, 1, size)[list(_ORDER)], scale, out=constant)
-    sums, products = np.empty((4, batch, size), kind), np.empty((2, batch, size), kind)
-    target, (kept, added) = by_panel(sums, from_hidden), products
+    scale, half = np.array(_SCALE, kind)[:, None, None], np.asarray(0.5, kind)
     step, h = -1 if reverse else 1, as_matrix(h_0)
+    if steps == 1:
+        sums = arranged(dot(input[0], w_ih.T, bias) + dot(h, w_hh.T), _ORDER, scale)
+    else:
+        from_input, from_hidden = (panels(w, _ORDER, _SCALE, steps, batch) for w in (w_ih, w_hh))
+        multiply_inputs(input, from_input, record[:steps, :4])
+        constant, sums = np.empty((4, batch, size), kind), np.empty((4, batch, size), kind)
+        np.multiply(bias.reshape(4, 1, size)[_ORDER], scale, out=constant)
+        target = by_panel(sums, from_hidden)
+    kept, added = products = np.empty((2, batch, size), kind)
     order = range(steps)[::step]
     record[order[0] if steps else 0, _C] = as_matrix(c_0)
     arrays = record[:steps][::step]
@@ -83,9 +85,10 @@ def lstm_sequence(
         order, arrays[:, :4], arrays[:, :3], arrays[:, :2], arrays[:, _G : _C + 1], arrays[:, _O],
         arrays[:, _TANH_C], output[::step], strict=True,
     ):  # fmt: skip
-        np.matmul(h, from_hidden, out=target)
-        np.add(sums, constant, out=sums)
-        np.add(sums, gates_, out=sums)
+        if steps > 1:
+            np.matmul(h, from_hidden, out=target)
+            np.add(sums, constant, out=sums)
+            np.add(sums, gates_, out=sums)
         np.tanh(sums, out=gates_)
         np.multiply(opened, half, out=opened)
         np.add(opened, half, out=opened)
@@ -99,8 +102,8 @@ def lstm_sequence(
 def _forward_by_numba(
     output: Array, input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array,
     reverse: bool,
-) -> Array:  # fmt: skip
-    """Write the hidden states to ``output``; return the record, in numba's layout."""
+) -> tuple[Array, ...]:  # fmt: skip
+    """Compute ``lstm_sequence``; the record is in numba's layout."""
     steps, batch, size = output.shape
     given = input, as_matrix(h_0), as_matrix(c_0), w_ih, bias
     input, h, c, w_ih, bias = map(np.ascontiguousarray, given)
@@ -108,7 +111,8 @@ def _forward_by_numba(
     gates.multiply_inputs(input, w_ih, record)
     arguments = output, record, reverse, h, c, for_products(w_hh, steps, batch), bias
     by_rows(partial(gates.lstm_forward, *arguments), steps, batch, w_hh)
-    return record
+    last = output[0 if reverse else -1], record[-1, :, 4 * size :]
+    return output, *(x.reshape(h_0.shape).copy() for x in last), record
 
 
 def lstm_steps(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import numbers
 from collections.abc import Callable
@@ -26,6 +27,14 @@ __all__ = ["RNNBase", "RNN", "LSTM", "GRU"]
 
 
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+
+
+@functools.cache
+def _names(layers: int, directions: int, bias: bool, projected: bool) -> tuple[dict[str, str], ...]:
+    """Return the names of the parameters of each layer and direction, by field of ``Weights``."""
+    kinds = ["weight_ih", "weight_hh", *["bias_ih", "bias_hh"] * bias, *["weight_hr"] * projected]
+    suffixes = [f"_l{i}{d}" for i in range(layers) for d in ("", "_reverse")[:directions]]
+    return tuple({k.removeprefix("weight_"): k + suffix for k in kinds} for suffix in suffixes)
 
 
 class RNNBase(Module):
@@ -88,11 +97,13 @@ class RNNBase(Module):
         self.proj_size = proj_size
         self._check()
         self.dropout = float(dropout)
-        directions = self._directions()
-        for place, suffix in enumerate(self._suffixes):
-            inputs = input_size if place < len(directions) else self._sizes()[0] * len(directions)
-            for name, shape in self._shapes(inputs).items():
-                setattr(self, name + suffix, Parameter(empty(shape, dtype=dtype, device=device)))
+        hidden, rows = proj_size or hidden_size, GATES[mode] * hidden_size
+        for place, names in enumerate(self._names):
+            inputs = input_size if place < self._directions else hidden * self._directions
+            shapes = {"ih": (rows, inputs), "hh": (rows, hidden), "hr": (hidden, hidden_size)}
+            for kind, name in names.items():
+                empty_one = empty(shapes.get(kind, (rows,)), dtype=dtype, device=device)
+                setattr(self, name, Parameter(empty_one))
         self.reset_parameters()
 
     def _check(self) -> None:
@@ -131,39 +142,20 @@ class RNNBase(Module):
 
     # ---- parameters -------------------------------------------------------------------------
 
-    def _directions(self) -> tuple[str, ...]:
-        return ("", "_reverse") if self.bidirectional else ("",)
+    @property
+    def _directions(self) -> int:
+        return 2 if self.bidirectional else 1
 
     @property
-    def _suffixes(self) -> list[str]:
-        """The name suffixes of the parameters of each layer and direction."""
-        return [f"_l{layer}{d}" for layer in range(self.num_layers) for d in self._directions()]
-
-    def _sizes(self) -> tuple[int, ...]:
-        """Return the sizes of the states: hidden, and cell for LSTM."""
-        hidden = self.proj_size or self.hidden_size
-        return (hidden, self.hidden_size) if self.mode == "LSTM" else (hidden,)
-
-    def _shapes(self, inputs: int) -> dict[str, tuple[int, ...]]:
-        """Return the parameters of one layer and direction, and their shapes."""
-        rows = GATES[self.mode] * self.hidden_size
-        shapes: dict[str, tuple[int, ...]] = {
-            "weight_ih": (rows, inputs),
-            "weight_hh": (rows, self._sizes()[0]),
-        }
-        if self.bias:
-            shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
-        if self.proj_size:
-            shapes["weight_hr"] = (self.proj_size, self.hidden_size)
-        return shapes
+    def _names(self) -> tuple[dict[str, str], ...]:
+        return _names(self.num_layers, self._directions, self.bias, self.proj_size > 0)
 
     def _weights(self) -> list[Weights]:
         """Return the parameters of each layer and direction."""
-        found = []
-        for suffix in self._suffixes:
-            own = {name: getattr(self, name + suffix) for name in self._shapes(0)}
-            found.append(Weights(**{k.removeprefix("weight_"): p for k, p in own.items()}))
-        return found
+        return [
+            Weights(**{kind: getattr(self, name) for kind, name in names.items()})
+            for names in self._names
+        ]
 
     @property
     def all_weights(self) -> list[list[Parameter]]:
@@ -173,7 +165,7 @@ class RNNBase(Module):
     @property
     def _all_weights(self) -> list[list[str]]:
         """The names of ``all_weights``; programs written for PyTorch use these three."""
-        return [[name + suffix for name in self._shapes(0)] for suffix in self._suffixes]
+        return [[*names.values()] for names in self._names]
 
     @property
     def _flat_weights_names(self) -> list[str]:
@@ -205,8 +197,9 @@ class RNNBase(Module):
             ValueError: the dtypes differ, outside of autocast.
             RuntimeError: the number of dimensions, or the size of the last one, is another.
         """
-        kind = getattr(self, self._flat_weights_names[0]).dtype
-        if input.dtype != kind and modes.mode.autocast is None:
+        weight = self.weight_ih_l0
+        if input._array.dtype != weight._array.dtype and modes.mode.autocast is None:
+            kind = weight.dtype
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({kind}). Convert "
                 f"input: input.to({kind}), or convert model: model.to({input.dtype})"
@@ -214,10 +207,10 @@ class RNNBase(Module):
         ndim = 3 if batch_sizes is None else 2
         if input.ndim != ndim:
             raise RuntimeError(f"input must have {ndim} dimensions, got {input.ndim}")
-        if input.shape[-1] != self.input_size:
+        if input.size(-1) != self.input_size:
             raise RuntimeError(
                 "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {input.shape[-1]}"
+                f"{self.input_size}, got {input.size(-1)}"
             )
 
     def get_expected_hidden_size(
@@ -227,9 +220,11 @@ class RNNBase(Module):
         return self._expected(input, batch_sizes, self.proj_size or self.hidden_size)
 
     def _expected(self, input: Tensor, batch_sizes: Tensor | None, size: int) -> Any:
-        whole = input.shape[0 if self.batch_first else 1]
-        batch = whole if batch_sizes is None else int(batch_sizes[0])
-        return len(self._suffixes), batch, size
+        if batch_sizes is None:
+            batch = input.size(0 if self.batch_first else 1)
+        else:
+            batch = int(batch_sizes[0])
+        return self.num_layers * self._directions, batch, size
 
     def check_hidden_size(
         self,
@@ -269,7 +264,7 @@ class RNNBase(Module):
         hx = self.permute_hidden(hx, order)
         if self.batch_first and not packed:
             data = data.transpose(0, 1)
-        if not data.shape[0]:
+        if not data.size(0):
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
         output: Any
         output, *last = recurrent.run_layers(

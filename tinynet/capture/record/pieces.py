@@ -1,0 +1,233 @@
+"""How the backward pass of a captured function is divided: each piece is one node of the graph.
+
+A pass stops at arguments and leaves, and at other outputs: code outside may use these, or hook
+them. Passes that meet before they stop are one piece. Where pieces meet at an end, the engine adds
+up their gradients, to the bit as in the eager pass: it visits newer pieces first, and a piece
+returns the gradients of several uses one by one where eager code adds them to another gradient.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import graphlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tinynet.capture.program import CaptureError
+from tinynet.capture.record.outputs import Output
+from tinynet.core.graph.engine import reachable
+from tinynet.core.graph.node import Edge, Node, Nowhere
+from tinynet.core.tensors.tensor import Tensor, wrap
+
+MOST_APART = 8  # gradients of one tensor that a piece returns one by one
+
+Use = tuple[Node, int]  # a node, and which of its edges leads to the end
+
+
+class Start:
+    """An output that requires grad, and what its backward pass reaches.
+
+    Args:
+        output: the output.
+        edge: that of its tensor.
+        arguments: the nodes of the arguments, where the pass stops.
+        others: by edge, where it stops as well: the other outputs. It goes on from each with the
+            gradient that users of that output add to, and behind its hooks.
+
+    Attributes:
+        passed: the nodes before it stops.
+        frees: those that hold values which the pass frees.
+        leaves: the leaves at which it stops, by their id.
+        inner: the outputs at which it stops, by edge.
+        uses: the edges that lead to its ends, by use.
+    """
+
+    def __init__(self, output: Output, edge: Edge, arguments: set[Any], others: dict[Edge, Output]):
+        self.output, self.edge = output, edge
+        inner = {node for node, _ in others if node is not edge[0]} - arguments
+        with cut([*inner]):
+            order, self.leaves = reachable([edge[0]])
+        passed = [node for node in order if node not in arguments and node not in inner]
+        self.passed = {*passed}
+        self.frees = {node for node in self.passed if frees(node)}
+        further = [(node, i, e) for node in passed for i, e in enumerate(node.edges) if e]
+        self.uses: dict[Use, Edge] = {
+            (node, i): e for node, i, e in further if e[0] not in self.passed
+        }
+        stopped = dict.fromkeys(e for e in self.uses.values() if e[0] in inner)
+        if not stopped.keys() <= others.keys():  # the pass also goes on from such a node
+            raise _not_separate()
+        self.inner = {e: others[e] for e in stopped}
+
+
+class Piece(NamedTuple):
+    """Outputs whose backward passes one node computes.
+
+    Attributes:
+        starts: the outputs.
+        apart: the uses of ends whose gradients it returns one by one, oldest last.
+    """
+
+    starts: list[Start]
+    apart: dict[Use, Edge]
+
+
+def divided(live: list[Start], spent: list[Start]) -> list[Piece]:
+    """Return the pieces, in the order in which a replay makes their nodes.
+
+    Args:
+        live: outputs that can be differentiated.
+        spent: outputs whose graph was freed; each is a piece.
+
+    Raises:
+        CaptureError: a pass meets that of an output which it stops at, or gradients cannot be added
+            up in the order of the eager pass.
+    """
+    parts = _merged([[one] for one in live], lambda one: one.passed)
+    levels = _levels([*parts, *([one] for one in spent)])
+    alive = levels[: len(parts)]
+    pieces: list[list[Start]] = []
+    for level in sorted({*levels}):
+        here = [part for part, its in zip(parts, alive, strict=True) if its == level]
+        pieces += _merged(here, lambda one: {*one.uses.values()})
+        pieces += [
+            [one] for one, its in zip(spent, levels[len(parts) :], strict=True) if its == level
+        ]
+    return [*map(Piece, pieces, _apart(pieces, {id(one) for one in spent}))]
+
+
+def _merged(parts: list[list[Start]], reached: Callable[[Start], set[Any]]) -> list[list[Start]]:
+    """Merge parts that reach the same."""
+    merged: list[tuple[set[Any], list[Start]]] = []
+    for part in parts:
+        keys, members = set().union(*map(reached, part)), part
+        for other in [m for m in merged if not m[0].isdisjoint(keys)]:
+            merged.remove(other)
+            keys |= other[0]
+            members = other[1] + members
+        merged.append((keys, members))
+    return [members for _, members in merged]
+
+
+def _levels(parts: list[list[Start]]) -> list[int]:
+    """Return for each part the number of parts in the longest chain from it to the arguments."""
+    of = {id(one.output): place for place, part in enumerate(parts) for one in part}
+    before = {
+        place: {
+            of[id(made)]
+            for one in part
+            for end in one.inner.values()
+            if id(made := end.base or end) in of
+        }
+        for place, part in enumerate(parts)
+    }
+    levels = [0] * len(parts)
+    try:
+        for place in graphlib.TopologicalSorter(before).static_order():
+            levels[place] = 1 + max((levels[b] for b in before[place]), default=-1)
+    except graphlib.CycleError:
+        raise _not_separate() from None
+    return levels
+
+
+def _apart(pieces: list[list[Start]], spent: set[int]) -> list[dict[Use, Edge]]:
+    """Return the uses of ends whose gradients each piece returns one by one."""
+    places: dict[Use, int] = {}
+    by_end: dict[Edge, list[Use]] = collections.defaultdict(list)
+    inner = {edge for part in pieces for one in part for edge in one.inner}
+    for place, part in enumerate(pieces):
+        for use, edge in {u: e for one in part for u, e in one.uses.items()}.items():
+            if id(part[0]) not in spent:
+                places[use] = place
+                by_end[edge].append(use)
+    apart: list[dict[Use, Edge]] = [{} for _ in pieces]
+    for edge, uses in by_end.items():
+        if len(uses) == 1 or (len(uses) == 2 and edge not in inner):  # a + b is b + a
+            continue
+        uses.sort(key=lambda use: (-use[0].sequence, use[1]))  # as the eager pass adds them
+        order = [places[use] for use in uses]
+        if order != sorted(order, reverse=True):
+            raise _not_separate()
+        # The first piece may add up its own, unless users of an output were before it.
+        first = None if edge in inner else order[0]
+        single = [u for u in uses if places[u] != first and order.count(places[u]) > 1]
+        if len(single) > MOST_APART:
+            raise _not_separate()
+        for use in single:
+            apart[places[use]][use] = edge
+    return apart
+
+
+def _not_separate() -> CaptureError:
+    return CaptureError(
+        "it returns or stores a tensor and another one that is computed from it",
+        "return or store the first one detached, or compute the second one outside",
+    )
+
+
+# ---- graphs that end early ----------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def cut(ends: Sequence[Any]) -> Iterator[None]:
+    """End all backward passes at some leaves and nodes, and do not run their hooks: the engine
+    does, after the program."""
+    before = [(end, end.hooks, end.edges) for end in ends if isinstance(end, Node)]
+    leaves = [(end, end._hooks) for end in ends if isinstance(end, Tensor)]
+    for node, *_ in before:
+        node.hooks, node.edges = None, ()
+    for leaf, _ in leaves:
+        leaf._hooks = None
+    try:
+        yield
+    finally:
+        for node, hooks, edges in reversed(before):
+            node.hooks, node.edges = hooks, edges
+        for leaf, hooks in reversed(leaves):
+            leaf._hooks = hooks
+
+
+@contextlib.contextmanager
+def standing_in(apart: dict[Use, Edge]) -> Iterator[dict[Edge, Edge]]:
+    """Let some uses lead to stand-ins; yields the end for which each edge of these stands."""
+    before = [(node, node.edges) for node in {node for node, _ in apart}]
+    found: dict[Edge, Edge] = {}
+    try:
+        for (node, i), edge in apart.items():
+            other = _StandIn.of(edge)
+            found[other, 0] = edge
+            node.edges = (*node.edges[:i], (other, 0), *node.edges[i + 1 :])
+        yield found
+    finally:
+        for node, edges in before:
+            node.edges = edges
+
+
+class _StandIn(Nowhere):
+    """Stands for one output of a node at one of its uses."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def of(edge: Edge) -> Any:
+        """Return what stands for the target of an edge; for a leaf, another leaf."""
+        target, number = edge
+        if isinstance(target, Tensor):
+            leaf = wrap(target._array)
+            leaf._requires_grad = True
+            return leaf
+        node = _StandIn()
+        like = target.shape, target.dtype
+        node.shape, node.dtype = (x[number] for x in like) if target.multiple else like
+        return node
+
+
+def frees(node: Node) -> bool:
+    """Return whether a node holds values that a backward pass frees."""
+    op = getattr(node, "op", None)
+    if op is None:
+        return True
+    if any(getattr(node, f"saved_{name}_version", None) is not None for name in node.saved):
+        return True
+    return any(hasattr(node, f"saved_{name}") for name in op.frees)

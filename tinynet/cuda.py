@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import OrderedDict
 from collections.abc import Iterable
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from tinynet.amp import cuda as amp  # noqa: F401  # users read it as torch.cuda.amp
@@ -325,8 +326,8 @@ class _GpuTensor(type):
 
     def __call__(cls, *data: Any) -> NoReturn:
         raise TypeError(
-            f"type tinynet.cuda.{cls.__name__} not available. tinynet runs on the CPU: "
-            f"use tinynet.{cls.__name__}"
+            f"type {cls.__module__}.{cls.__name__} not available. tinynet runs on the CPU: "
+            f"use {cls.__module__.replace('.cuda', '')}.{cls.__name__}"
         )
 
 
@@ -339,14 +340,27 @@ Raises:
     TypeError: always; ``isinstance`` is what it is for.
 
 Example:
-    >>> isinstance(tn.ones(2), tn.cuda.{})
+    >>> isinstance(tn.ones(2), tn.{})
     False
 """
 
 
-def _gpu_tensor(name: str) -> Any:
-    return _GpuTensor(name, (), {"__doc__": _GPU_TENSOR.format(name)})
+def _gpu_tensor(name: str, module: str = __name__) -> Any:
+    path = f"{module}.{name}".removeprefix("tinynet.")
+    return _GpuTensor(name, (), {"__doc__": _GPU_TENSOR.format(path), "__module__": module})
 
+
+_SPARSE = (
+    "BFloat16Tensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+)
 
 HalfTensor = _gpu_tensor("HalfTensor")
 FloatTensor = _gpu_tensor("FloatTensor")
@@ -357,3 +371,8 @@ ShortTensor = _gpu_tensor("ShortTensor")
 IntTensor = _gpu_tensor("IntTensor")
 LongTensor = _gpu_tensor("LongTensor")
 BoolTensor = _gpu_tensor("BoolTensor")
+BFloat16Tensor = _gpu_tensor("BFloat16Tensor")
+
+sparse = SimpleNamespace(  # types of sparse tensors, without instances
+    **{name: _gpu_tensor(name, f"{__name__}.sparse") for name in _SPARSE}
+)

@@ -400,12 +400,19 @@ method(to_sparse, "to_sparse_coo")
 method(to_sparse, "to_sparse_csr")
 
 
+class _SparseKind(TensorKind):
+    """The metaclass of the types of sparse tensors."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, SparseTensor) and instance.dtype is self.dtype
+
+
 def _of_entries(dtype: dtypes.dtype) -> Any:
     def make(cls: Any, indices: Any, values: Any, size: Any = None) -> Tensor:
         return sparse_coo_tensor(indices, values, size, dtype=dtype)
 
     doc = f"Return a sparse {dtype.name} tensor of indices, values and a size."
-    return TensorKind(dtype.tensor_name, (), {"__new__": make, "__doc__": doc, "dtype": dtype})
+    return _SparseKind(dtype.tensor_name, (), {"__new__": make, "__doc__": doc, "dtype": dtype})
 
 
 FloatTensor = _of_entries(dtypes.float32)

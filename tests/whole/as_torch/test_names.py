@@ -109,6 +109,15 @@ def test_tensor_types():
     assert not isinstance(A, tn.cuda.FloatTensor) and tn.FloatTensor.dtype is tn.float32
     with pytest.raises(TypeError, match="cuda.FloatTensor not available"):
         tn.cuda.FloatTensor(2)
+    for kind in ("FloatTensor", "HalfTensor", "BFloat16Tensor"):
+        sparse = getattr(tn.cuda.sparse, kind)
+        assert not isinstance(A, sparse) and sparse is not getattr(tn.cuda, kind)
+    with pytest.raises(TypeError, match="type tinynet.cuda.sparse.FloatTensor not available"):
+        tn.cuda.sparse.FloatTensor(2)
+    entries = A.to_sparse()
+    assert isinstance(entries, tn.sparse.FloatTensor) and not isinstance(entries, tn.FloatTensor)
+    assert not isinstance(A, tn.sparse.FloatTensor) and isinstance(entries, tn.Tensor)
+    assert not isinstance(entries, tn.sparse.DoubleTensor)
     try:
         tn.set_default_tensor_type("torch.DoubleTensor")
         assert tn.ones(1).dtype is tn.float64

@@ -25,8 +25,8 @@ class TensorKind(type):
 
     dtype: dtypes.dtype | None
 
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and cls.dtype in (None, instance.dtype)
+    def __instancecheck__(cls, x: Any) -> bool:
+        return isinstance(x, Tensor) and cls.dtype in (None, x.is_sparse or x.dtype)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
         return super().__subclasscheck__(subclass) or (

@@ -9,6 +9,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Iterator
+from enum import Enum
 
 from docs.site import glossary, raises, sources
 from docs.site.api import identity, names_of
@@ -75,7 +76,9 @@ def has_parameters(name: Name) -> bool:
     """Return whether there are parameters that name and declaration do not explain."""
     value = name.value
     op = operation_of(value) if inspect.isroutine(value) else None
-    if isinstance(value, property) or inspect.isclass(value) and issubclass(value, BaseException):
+    if isinstance(value, property):
+        return False
+    if inspect.isclass(value) and issubclass(value, BaseException | Enum):
         return False
     if not inspect.isroutine(value) and not inspect.isclass(value):  # its class is documented
         return False

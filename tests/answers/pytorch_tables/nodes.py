@@ -23,7 +23,7 @@ KNOWN: dict[str, str] = {
     r"nn\.functional\.(pad\.circular|rms_norm|soft_margin_loss)|special\.ndtr": FORWARD,
     r"__rdiv__|combinations|diagflat|(nan)?quantile": FORWARD,
     r"linalg\.(qr|svdvals|solve|solve_ex|multi_dot|slogdet)|logdet|qr|norm\.nuc|dist": FORMULA,
-    r"fft\.ihfft[2n]?|native_group_norm": FORMULA,
+    r"fft\.ihfft[2n]?|native_group_norm|nn\.functional\.cosine_similarity": FORMULA,
     r"frexp": "a power of two that overflows is avoided",
     r"masked_scatter|trace|nn\.functional\.max_unpool[23]d(\.grad)?": (
         "the derivative is one operation, in PyTorch several that work on flat memory"

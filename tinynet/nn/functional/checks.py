@@ -203,6 +203,8 @@ def legacy_reduction(
     Raises:
         ValueError: the reduction is not allowed.
     """
+    if size_average is None and reduce is None and reduction in allowed:
+        return reduction
     if size_average is not None or reduce is not None:
         if reduce is None or reduce:
             reduction = "mean" if size_average is None or size_average else "sum"

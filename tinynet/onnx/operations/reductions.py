@@ -233,6 +233,16 @@ def vector_norm(g: Graph, x: Ref, p: float, dim: Any, keepdim: bool) -> Any:
     return g("Pow", reduced(g, "ReduceSum", powers, dim, keepdim), 1 / p)
 
 
+@form("cosines")
+def cosines(g: Graph, x1: Ref, x2: Ref, dim: int, eps: float) -> Any:
+    """Return the cosines of vectors along a dimension, of lengths of at least eps."""
+    units = []
+    for x in (x1, x2):
+        length = vector_norm(g, x, 2, dim, True)
+        units.append(like(g("Div", x, g("Max", length, g.constant(eps, x.dtype))), x))
+    return reduced(g, "ReduceSum", like(g("Mul", *units), x1), dim, False)
+
+
 @form("count_nonzero")
 def count_nonzero(g: Graph, x: Ref, dim: Any = None) -> Any:
     """Count the elements that are not 0."""

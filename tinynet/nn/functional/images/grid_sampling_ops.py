@@ -209,7 +209,7 @@ def _taken(planes: Array, index: Array) -> Array:
 def _with_outside(input: Array, sizes: Ints) -> Array:
     """Return planes with a zero at the end, ``[batch, channels, size + 1]``: what is outside."""
     planes = np.zeros((*input.shape[:2], math.prod(sizes) + 1), input.dtype)
-    planes[..., :-1] = input.reshape(*input.shape[:2], -1)
+    planes[..., :-1] = input.reshape(*input.shape[:2], math.prod(sizes))
     return planes
 
 
@@ -251,7 +251,8 @@ def _grid_slopes(g: Array, input: Array, grid: Array, how: Warp, orders: Ints) -
     sizes, rank = input.shape[2:], len(orders)
     neighbours = _Neighbours(grid, sizes, how)
     weights = {o: neighbours.weights(o) for o in {*orders, *(o + 1 for o in orders)}}
-    planes, flat = _with_outside(input, sizes), g.reshape(*g.shape[:2], -1)
+    planes = _with_outside(input, sizes)
+    flat = g.reshape(*g.shape[:2], math.prod(g.shape[2:]))
     slopes = np.zeros((rank, len(grid), flat.shape[-1]), grid.dtype)
     for chosen, index in neighbours.combinations():
         sums = np.zeros(index.shape, grid.dtype)

@@ -72,7 +72,6 @@ def _record(op: Operation, node: str, **formulas: Any) -> None:
 # ---- differences --------------------------------------------------------------------------------
 
 
-@threads.blockwise
 def _squares(x: Array, y: Array) -> Array:
     d = np.asarray(x - y)
     return np.square(d, out=d)
@@ -125,7 +124,6 @@ def smooth_error(input: Array, target: Array, /, reduction: str, beta: float) ->
     return _reduced_pairs(_bent, input, target, beta, beta, reduction=reduction)
 
 
-@threads.blockwise
 def _bent(x: Array, y: Array, bend: float, divisor: float) -> Array:
     """Return ``d * d / 2`` for ``d = |x - y|`` below the bend, and the tangent from there, divided.
 
@@ -230,7 +228,6 @@ def binary_entropy(self: Array, target: Array, /, reduction: str) -> Array:
     return _reduced_pairs(_entropies, self, target, reduction=reduction)
 
 
-@threads.blockwise
 def _entropies(x: Array, y: Array) -> Array:
     yes, no = np.log(x), np.log1p(-x)
     low = np.asarray(-100, x.dtype)
@@ -269,7 +266,6 @@ def entropy_of_logits(self: Array, target: Array, /, reduction: str) -> Array:
     return _reduced_pairs(_entropies_of_logits, self, target, reduction=reduction)
 
 
-@threads.blockwise
 def _entropies_of_logits(x: Array, y: Array) -> Array:
     return (1 - y) * x - log_sigmoid.kernel(x)
 

@@ -87,7 +87,8 @@ def mse_loss(
     tensor_only("mse_loss", input=input, target=target)
     warn_of_broadcasting(input, target)
     reduction = legacy_reduction(size_average, reduce, reduction)
-    input, target = _together(input, target)
+    if input._array.dtype != target._array.dtype:
+        input, target = _together(input, target)
     if weight is None:
         return squared_error.function(input, target, reduction)
     return _weighted_mean(squared_error.function(input, target, "none"), weight, reduction)

@@ -48,9 +48,6 @@ _FX = """
     _symbolic_trace graph graph_module immutable_collections interpreter node passes proxy
     subgraph_rewriter
 """.split()
-_STEPS = """
-    adadelta adagrad adam adamax asgd nadam radam rmsprop rprop sgd
-""".split()  # those that are functions of lists, too
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
     "functorch": "func.functorch",
@@ -191,13 +188,13 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.internals",
-    "torch.overrides": ("autograd.overrides compat.fx.function_modes compat.fx.overridable"),
+    "torch.overrides": "autograd.overrides compat.fx.function_modes compat.fx.overridable",
     "torch.nn.utils.init": "nn.utils.skip_init",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "onnx",
     "torch.onnx.errors": "onnx.errors",
-    "torch.optim._functional": " ".join(f"optim.{name}" for name in _STEPS),
+    "torch.optim._functional": " ".join(_OPTIMIZERS),
     "torch.optim.adamw": "optim.adam",
     "torch.quasirandom": "compat.utilities.quasirandom",
     "torch.quantization": "compat.quantization",

@@ -73,6 +73,15 @@ def with_a_decorator(task):
     return decorated(lambda x: (task.net(x).mean().item(), x * 2))
 
 
+def in_a_block(task):
+    def evaluate(x):
+        with tn.no_grad():
+            out = task.net(x)
+            return out.sum().item(), out.amax().item()
+
+    return evaluate
+
+
 def dropped(task):
     def step(x):
         task.net(x).sum().item()
@@ -159,7 +168,7 @@ def run(make, compiling, backend="numpy"):
     return found, called
 
 
-RETURNED = [step, many, by_functions, of_a_helper, with_a_decorator, dropped]
+RETURNED = [step, many, by_functions, of_a_helper, with_a_decorator, in_a_block, dropped]
 USED = [compared, stored, computed_with, of_math, in_a_loop, printed, yielded, unpacked, inspected]
 
 

@@ -88,7 +88,7 @@ def called_global(code: CodeType, at: int) -> str:
         return ""
     arguments = steps[place].pops - 2
     for step in steps[:place][::-1]:
-        if step.pops < 0:
+        if step.pops < 0 or step.name == "SWAP":
             return ""
         if not arguments and step.pushes:
             return step.variable.removeprefix(_GLOBAL) if step.variable.startswith(_GLOBAL) else ""
@@ -123,6 +123,9 @@ def _followed(steps: Sequence[_Step], place: int) -> list[Path] | int | None:
     for at, step in enumerate(steps[place:], place):
         if step.pops < 0:
             return None
+        if step.name == "SWAP":  # of the top and the last that it takes
+            above = step.pops - 1 - above if above in (0, step.pops - 1) else above
+            continue
         if step.pops <= above:
             above += step.pushes - step.pops
             continue
@@ -182,6 +185,8 @@ def _effect(name: str, argument: int, more: int) -> tuple[int, int]:
         return 2, 1
     if name in ("CALL", "CALL_KW"):  # the function, what it is bound to, and names of arguments
         return argument + 2 + (name == "CALL_KW"), 1
+    if name == "SWAP":
+        return argument, argument
     if name in ("BUILD_TUPLE", "BUILD_LIST"):
         return argument, 1
     if name in ("BUILD_MAP", "BUILD_CONST_KEY_MAP"):

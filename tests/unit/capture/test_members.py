@@ -126,6 +126,10 @@ def test_a_member_is_replaced(name):
         assert compiled.explain().calls.eager == 0 and compiled.explain().calls.replayed >= 2
 
 
+def normal():
+    return distributions.Normal(tn.zeros(3), tn.ones(3))
+
+
 def mixture():
     parts = distributions.Normal(tn.tensor([0.0, 1.0]), tn.tensor([1.0, 2.0]))
     return distributions.MixtureSameFamily(distributions.Categorical(tn.tensor([0.3, 0.7])), parts)
@@ -138,6 +142,33 @@ def transformed():
 
 class Shifted(distributions.Normal):
     """A user's class; code of tinynet reads the attributes of its base."""
+
+
+def reads(d):
+    """Return functions that get an object, or what a property of it reads."""
+    return {
+        "log_prob": lambda x: d.log_prob(x),
+        "second": lambda x: distributions.kl_divergence(NORMAL, d) + x,
+        "keyword": lambda x: distributions.kl_divergence(NORMAL, q=d) + x,
+        "property": lambda x: d.stddev + x,
+    }
+
+
+NORMAL = normal()
+
+
+@pytest.mark.parametrize("name", ["log_prob", "second", "keyword", "property"])
+def test_an_object_is_an_argument_or_has_a_property(name):
+    found = []
+    for compiling in (False, True):
+        d = normal()
+        used = tn.compile(reads(d)[name], verify=0) if compiling else reads(d)[name]
+        found.append([])
+        for i in range(6):
+            if i == 3:
+                d.scale = tn.full((3,), 3.0)
+            found[-1].append(used(tn.arange(3.0) + i).tolist())
+    assert found[0] == found[1] and used.explain().calls.replayed >= 2
 
 
 @pytest.mark.parametrize(

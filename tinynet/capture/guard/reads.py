@@ -13,6 +13,7 @@ import dis
 import functools
 import gc
 import importlib.util
+import operator
 import os
 import sys
 import types
@@ -32,6 +33,7 @@ from tinynet.capture.guard.holdings import (
     is_a,
     is_iterator,
     is_plain,
+    members_of,
     module_of,
     named,
     namespace_of,
@@ -40,7 +42,7 @@ from tinynet.capture.guard.holdings import (
     value_of,
 )
 from tinynet.capture.guard.reach import Names, Reach
-from tinynet.capture.program import CaptureError
+from tinynet.capture.program import CaptureError, leaves
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
@@ -391,6 +393,15 @@ class Reads(Reach):
         root = module_of(type(value)).partition(".")[0]
         if root == "tinynet" and not is_a(value, Module | Tensor):
             self._tools.setdefault(id(value), (value, _held_by(value)))
+            self._behind_properties(type(value), names)
+
+    def _behind_properties(self, kind: type, names: set[str]) -> None:
+        """Mention what properties of a class read that no Python code computes."""
+        for base in bases_of(kind):
+            held = members_of(base)
+            for name in held.keys() & names:
+                if is_a(held[name], property) and is_a(held[name].fget, operator.attrgetter):
+                    self.mention(leaves(contents(held[name].fget)[1]))
 
 
 def _title(thing: Any) -> str:

@@ -314,7 +314,7 @@ class Watcher:
 
     def _entered_tinynet(self, frame: Any, code: Any) -> None:
         """Note a call of a function of tinynet by other code."""
-        self._passes_arrays([*frame.f_locals.values()])
+        self._passed([*frame.f_locals.values()])
         of_runtime = code.co_filename == _RUNTIME and code.co_name[:4] in _SETTING
         if of_runtime or code in _SEEDS:
             self._refuse(
@@ -332,14 +332,19 @@ class Watcher:
             if self._recorder is not None:
                 self._recorder.scheduling.called(thing, code.co_name, outward(frame))
 
-    def _passes_arrays(self, values: Any, depth: int = 3) -> None:
-        """Note the arrays among the arguments of a function of tinynet, and in keys of indexing."""
+    def _passed(self, values: Any, depth: int = 3) -> None:
+        """Note arrays and objects of tinynet's classes among the arguments of one of its functions.
+
+        Keys of indexing are such arguments, too.
+        """
         for value in values:
             if is_a(value, np.ndarray) and self._recorder is not None:
                 self._recorder.passes(value)
             elif type(value) in (tuple, list, dict) and depth and len(value) <= _MANY:
                 parts = value.values() if type(value) is dict else value
-                self._passes_arrays(parts, depth - 1)
+                self._passed(parts, depth - 1)
+            else:
+                self.reads.of_tool(value)
 
     def _opcode(self, frame: Any, event: str, arg: Any) -> Any:
         if mode.tracer is not None and self._sets_data is not None:

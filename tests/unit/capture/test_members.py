@@ -146,15 +146,13 @@ class Shifted(distributions.Normal):
 
 def reads(d):
     """Return functions that get an object, or what a property of it reads."""
+    first = normal()
     return {
         "log_prob": lambda x: d.log_prob(x),
-        "second": lambda x: distributions.kl_divergence(NORMAL, d) + x,
-        "keyword": lambda x: distributions.kl_divergence(NORMAL, q=d) + x,
+        "second": lambda x: distributions.kl_divergence(first, d) + x,
+        "keyword": lambda x: distributions.kl_divergence(first, q=d) + x,
         "property": lambda x: d.stddev + x,
     }
-
-
-NORMAL = normal()
 
 
 @pytest.mark.parametrize("name", ["log_prob", "second", "keyword", "property"])

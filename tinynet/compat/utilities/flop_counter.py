@@ -56,14 +56,14 @@ class _Modules:
 class _Backward(BackwardObserver):
     """Counts the derivatives of products, one product for each factor with a gradient."""
 
-    def __init__(self, count: Callable[[str, int, set[str]], None]) -> None:
+    def __init__(self, count: Callable[[str, int, list[str]], None]) -> None:
         self.count = count
-        self.products: dict[int, tuple[str, list[int], set[str]]] = {}  # by the number of the node
+        self.products: dict[int, tuple[str, list[int], list[str]]] = {}  # by the number of the node
 
     def visit(self, backward_pass: Any, node: Any, go: Callable[[Any], None]) -> None:
         """See `BackwardObserver`."""
         go(node)
-        name, costs, modules = self.products.get(node.sequence, ("", [], set()))
+        name, costs, modules = self.products.get(node.sequence, ("", [], []))
         factors = _NAMES[name][2] if name else ()
         cost = sum(c for c, i in zip(costs, factors, strict=True) if node.edges[i])
         if cost:
@@ -124,7 +124,7 @@ class FlopCounterMode:
             return
         shapes = [a.shape for a in inputs]
         count = flops(op.name, shapes, [a.shape for a in outputs])
-        modules = {"Global", *self._modules.running}
+        modules = list(dict.fromkeys(("Global", *self._modules.running)))
         self._count(_NAMES[op.name][0], count, modules)
         costs = [count] * len(_NAMES[op.name][2])
         if op.name.startswith("convolve"):  # PyTorch counts its weight's without the groups
@@ -133,7 +133,7 @@ class FlopCounterMode:
             costs = [count // 2, count, count]
         self._backward.products[count_nodes() + 1] = op.name, costs, modules
 
-    def _count(self, name: str, count: int, modules: set[str]) -> None:
+    def _count(self, name: str, count: int, modules: list[str]) -> None:
         for module in modules:
             self.flop_counts[module][getattr(ops.aten, name)] += count
 

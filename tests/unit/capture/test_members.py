@@ -107,7 +107,10 @@ CHANGES += [one_more, one_more_inside, one_less]
 def called(form, change, compiling):
     tn.manual_seed(0)
     net = Net()
-    function = lambda x: x + total(form(net))  # noqa: E731  # each call makes one of its own
+
+    def function(x):
+        return x + total(form(net))
+
     used = tn.compile(function, verify=0) if compiling else function
     found = []
     for i in range(6):
@@ -184,7 +187,10 @@ def test_what_tinynets_objects_hold_is_replaced(make, change):
     found = []
     for compiling in (False, True):
         d = make()
-        function = lambda x, d=d: d.log_prob(x)  # noqa: E731  # both sides have one of their own
+
+        def function(x, d=d):
+            return d.log_prob(x)
+
         used = tn.compile(function, verify=0) if compiling else function
         found.append([])
         for i in range(6):

@@ -4,20 +4,31 @@ import numpy as np
 import pytest
 
 from tests.tools.rounding import assert_near
-from tinynet.kernels.numba import compiler, elementary
+from tinynet.kernels.llvm import elementary
+from tinynet.kernels.llvm.kernel import Kernel
 
 RANGE = np.float32(np.concatenate([np.linspace(-87, 88.7, 20001), np.linspace(-1, 1, 20001)]))
 
 
+def each_exp(x, out):
+    for i in range(x.size):
+        out[i] = elementary.exp(x[i])
+
+
+def each_tanh(x, out):
+    for i in range(x.size):
+        out[i] = elementary.tanh(x[i])
+
+
+def each_rank(x, ranks, numbers):
+    for i in range(x.size):
+        ranks[i] = elementary.rank(x[i])
+        numbers[i] = elementary.of_rank(elementary.rank(x[i]))
+
+
 @pytest.fixture(params=["exp", "tanh"])
 def function(compiled, request):
-    one = getattr(elementary, request.param)
-
-    def each(x, out):
-        for i in range(x.size):
-            out[i] = one(x[i])
-
-    kernel = compiler.jit(each)
+    kernel = Kernel({"exp": each_exp, "tanh": each_tanh}[request.param], request.node.name)
 
     def run(x):
         out = np.empty_like(x)
@@ -48,16 +59,9 @@ def test_float64_is_that_of_the_c_library(function):
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 def test_ranks_have_the_order_of_numbers(compiled, dtype):
-    rank, of_rank = elementary.rank, elementary.of_rank
-
-    def each(x, ranks, numbers):
-        for i in range(x.size):
-            ranks[i] = rank(x[i])
-            numbers[i] = of_rank(rank(x[i]))
-
     tiny, huge = np.finfo(dtype).smallest_subnormal, np.finfo(dtype).max
     x = np.array([-np.inf, -huge, -1, -tiny, 0, tiny, 1, 1.5, huge, np.inf, np.nan], dtype)
     ranks, numbers = np.empty(x.size, f"i{x.itemsize}"), np.empty_like(x)
-    compiler.jit(each)(x, ranks, numbers)
+    Kernel(each_rank, "a test")(x, ranks, numbers)
     assert (np.diff(ranks.astype(object)) > 0).all()
     np.testing.assert_array_equal(numbers, x)

@@ -21,6 +21,7 @@ import numpy as np
 from tinynet.capture.native import cache, forms
 from tinynet.capture.program import Call, Value, leaves, rebuilt
 from tinynet.core.declaration.operation import REGISTRY
+from tinynet.kernels.llvm import store
 from tinynet.nn.functional.recurrent import gru_ops as gru_ops  # declares operations
 from tinynet.nn.functional.recurrent import lstm_ops as lstm_ops
 
@@ -102,7 +103,7 @@ class Compilation:
 
     def __init__(self, work: list[Function | Kernel]):
         self._process: subprocess.Popen[bytes] | None = None
-        if work and cache.folder() is not None and sys.executable:
+        if work and store.folder() is not None and sys.executable:
             self._process = self._started(work)
             weakref.finalize(self, _end, self._process, os.getpid())
 

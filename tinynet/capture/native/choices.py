@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.capture.native import cache
 from tinynet.capture.program import Value, rebuilt
+from tinynet.kernels.llvm import store
 from tinynet.kernels.numba import compiler
 
 ROUNDS = 5
@@ -36,7 +36,7 @@ def is_faster(name: str, kernel: Any, plain: Any, args: Sequence[Any]) -> bool:
     note = Note(f"{name} {rebuilt(tuple(args), described)}")
     found = note.read()
     if found is None:
-        if cache.folder() is None:
+        if store.folder() is None:
             return True
         arrays = rebuilt(tuple(args), _sample)
         took = seconds(kernel, arrays), seconds(plain, arrays)
@@ -54,7 +54,7 @@ class Note:
 
     def __init__(self, of: str):
         digest = hashlib.sha256(f"{_machine()} {of}".encode()).hexdigest()[:32]
-        folder = cache.folder()
+        folder = store.folder()
         self._of, self._path = of, folder and Path(folder, f"choice_{digest}.json")
 
     def read(self) -> str | None:
@@ -70,7 +70,7 @@ class Note:
         note = {"chosen": chosen, "seconds": seconds, "of": self._of[:200]}
         try:
             assert self._path is not None
-            cache.write(self._path, json.dumps(note))
+            store.put(self._path, json.dumps(note).encode())
         except OSError:
             return False
         return True

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.kernels.llvm.elementary import exp, of_rank, rank, tanh
+from tinynet.kernels.llvm.memory import empty, line, view
 from tinynet.kernels.numba import blas, compiler, images, images_last
-from tinynet.kernels.numba.elementary import exp, of_rank, rank, tanh
-from tinynet.kernels.numba.memory import empty, line, view
 
 
 @functools.cache
@@ -18,8 +18,7 @@ def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
     compiler.prepare()
     made: dict[str, Any] = {"empty": empty, "line": line, "view": view}
-    made |= {f.__name__: compiler.jit(f, inner=True) for f in _OF_ARRAYS}
-    made |= {f.__name__: compiler.jit(f, inline=True, inner=True) for f in _OF_ELEMENTS}
+    made |= {f.__name__: f for f in (*_OF_ARRAYS, *_OF_ELEMENTS)}
     made |= image_loops()
     made.update(
         math=math, np=np, exp=exp, tanh=tanh, product=blas.product, NO=blas.NO, YES=blas.YES

@@ -11,7 +11,6 @@ from tinynet.dtypes import Array
 sgemm: Any = None  # the library's function, once ``compiler.prepare`` has found it
 ROW_MAJOR, AS_IT_IS, TRANSPOSED, ONE = int32(101), int32(111), int32(112), float32(1)
 N, T = int8(ord("N")), int8(ord("T"))
-# Not literals, for each of which numba would compile a product of its own.
 NO: Any = bool_(False)
 YES: Any = bool_(True)
 get_threads: Any = None  # those of OpenMP, for oneDNN
@@ -87,8 +86,10 @@ def product_by_loops(
     for i in range(out.shape[0]):
         row = out[i]
         for j in range(row.size):
-            row[j] = row[j] * float32(kept) if kept else float32(0)
+            before = row[j]
+            row[j] = before * float32(kept) if kept else float32(0)
         for k in range(a.shape[0] if a_turned else a.shape[1]):
             factor = a[k, i] if a_turned else a[i, k]
             for j in range(row.size):
-                row[j] += factor * (b[j, k] if b_turned else b[k, j])
+                other = b[j, k] if b_turned else b[k, j]
+                row[j] += factor * other

@@ -1,14 +1,14 @@
-"""Compiles and enables the kernels; loads numba."""
+"""Compiles and enables the kernels; loads LLVM."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
 import functools
-import hashlib
+import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -16,90 +16,46 @@ from typing import Any
 from tinynet.base import invocation
 from tinynet.kernels import numba as numba_kernels
 from tinynet.kernels import onednn, threads
-from tinynet.kernels.numba import (
-    blas,
-    elementary,
-    gates,
-    images,
-    images_last,
-    memory,
-    tables,
-)
+from tinynet.kernels.llvm import kernel, machine, store
+from tinynet.kernels.llvm.kernel import Kernel
+from tinynet.kernels.llvm.module import External
+from tinynet.kernels.numba import blas, gates, images, images_last, tables
 
 MODULES = blas, gates, images, images_last, tables  # callees before callers
-# Allows reordering of sums and fused multiply-add; NaN and infinity are preserved.
-FAST = {"arcp", "afn", "contract", "nsz", "reassoc"}
 
 
 def missing() -> str:
-    """Return the message about numba, if it is not installed."""
-    return f"numba is not installed: {invocation.installation('numba')}, or leave it off"
+    """Return the message about llvmlite, if it is not installed."""
+    return f"llvmlite is not installed: {invocation.installation('numba')}, or leave it off"
 
 
 def is_available() -> bool:
-    """Return whether numba is installed."""
-    return importlib.util.find_spec("numba") is not None
+    """Return whether llvmlite is installed."""
+    return importlib.util.find_spec("llvmlite") is not None
 
 
 def version() -> str | None:
-    """Return the version of numba; None if it is not installed."""
-    return str(numba().__version__) if is_available() else None
+    """Return the version of llvmlite; None if it is not installed."""
+    return importlib.metadata.version("llvmlite") if is_available() else None
 
 
 def processor() -> str:
     """Return LLVM's name of the processor."""
-    from llvmlite import binding
-
-    return str(binding.get_host_cpu_name())
-
-
-@functools.cache
-def numba() -> Any:
-    """Return numba.
-
-    Raises:
-        RuntimeError: it is not installed, or fails to load.
-    """
-    try:
-        import numba
-    except ImportError as error:
-        cause = missing() if isinstance(error, ModuleNotFoundError) else f"numba: {error}"
-        raise RuntimeError(cause) from error
-    return numba
-
-
-def jit(function: Any, cache: bool = False, inline: bool = False, inner: bool = False) -> Any:
-    """Return a function that numba compiles at its first call.
-
-    Args:
-        function: a plain function.
-        cache: keep the machine code on disk.
-        inline: inline it wherever it is called, as a function of one element.
-        inner: only compiled functions call it.
-    """
-    options = {"fastmath": FAST, "error_model": "numpy", "nogil": True, "cache": cache}
-    wrappers = {"no_cfunc_wrapper": True, "no_cpython_wrapper": inner}  # take time to compile
-    return numba().njit(**options, **wrappers, forceinline=inline)(function)
-
-
-def types_of(takes: Iterable[tuple[str, int]]) -> tuple[Any, ...]:
-    """Return numba's types of arguments: dtype and rank of an array, or -1 for a number."""
-    types = numba().types
-    return tuple(
-        getattr(types, name) if rank < 0 else types.Array(getattr(types, name), rank, "C")
-        for name, rank in takes
-    )
+    return machine.processor()[0]
 
 
 @functools.cache
 def prepare() -> None:
     """Replace the functions of ``MODULES`` with compiled ones.
 
-    Machine code is kept in ``__pycache__``, or where numba's settings say, until a file of this
-    package changes; numba itself compares only the file of the function.
+    Raises:
+        RuntimeError: llvmlite is not installed, or fails to load.
     """
-    elementary.declare(numba())
-    memory.declare(numba())
+    try:
+        machine.binding()
+    except (ImportError, OSError) as error:
+        cause = missing() if isinstance(error, ModuleNotFoundError) else f"llvmlite: {error}"
+        raise RuntimeError(cause) from error
     _find_sgemm()
     for module in MODULES:
         _compile_functions(module)
@@ -107,34 +63,36 @@ def prepare() -> None:
 
 def _find_sgemm() -> None:
     """Choose the function for products: oneDNN's, BLAS's, or loops where numpy has no OpenBLAS."""
-    t = numba().types
-    matrix, by_blas = t.uintp, threads.openblas.blas_function("cblas_sgemm")
+    by_blas = threads.openblas.blas_function("cblas_sgemm")
     if onednn.is_available():
-        turned, size = t.int8, t.int64
-        takes = [*(turned,) * 2, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32]
+        takes = [*["int8"] * 2, *["int64"] * 3, "float32", *["int64"] * 4, "float32"]
         function = onednn.library.functions().dnnl_sgemm
-        blas.sgemm = _external("tinynet_dnnl_sgemm", function, t.int32(*takes, matrix, size))
+        blas.sgemm = external("dnnl_sgemm", function, "int32", *takes, "int64", "int64")
         openmp = onednn.library.openmp()
-        get, set = openmp.omp_get_max_threads, openmp.omp_set_num_threads
-        blas.get_threads = _external("tinynet_omp_get_max_threads", get, t.int32())
-        blas.set_threads = _external("tinynet_omp_set_num_threads", set, t.void(t.int32))
+        blas.get_threads = external("omp_get_max_threads", openmp.omp_get_max_threads, "int32")
+        blas.set_threads = external("omp_set_num_threads", openmp.omp_set_num_threads, None, "int32")
         blas.product = blas.product_by_onednn
     elif by_blas is not None:
         function, bits = by_blas
-        size, order = t.int64 if bits == 64 else t.int32, t.int32
-        takes = [*(order,) * 3, *(size,) * 3, t.float32, *(matrix, size) * 2, t.float32]
-        name = f"tinynet_cblas_sgemm_{bits}"
-        blas.sgemm = _external(name, function, t.void(*takes, matrix, size))
+        size = f"int{bits}"
+        pairs = ["int64", size]  # an address, and the distance from row to row
+        takes = [*["int32"] * 3, *[size] * 3, "float32", *pairs * 2, "float32", *pairs]
+        blas.sgemm = external(f"cblas_sgemm_{bits}", function, None, *takes)
     else:
         blas.product = blas.product_by_loops
 
 
-def _external(name: str, function: Any, signature: Any) -> Any:
-    """Make a C function known to LLVM by name; return it for compiled functions."""
-    from llvmlite import binding
+def external(name: str, function: Any, result: str | None, *takes: str) -> External:
+    """Make a C function known to compiled functions.
 
-    binding.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-    return numba().types.ExternalFunction(name, signature)
+    Args:
+        name: its name.
+        function: the function, of ctypes.
+        result, takes: the kinds of the numbers that it returns and takes.
+    """
+    name = f"tinynet_{name}"
+    machine.binding().add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    return External(name, result, takes)
 
 
 def _compile_functions(module: ModuleType) -> None:
@@ -143,29 +101,28 @@ def _compile_functions(module: ModuleType) -> None:
             continue
         home = sys.modules[value.__module__]
         if home is module:
-            value.__qualname__ = f"{value.__name__}_{_digest()}"  # numba names the file after it
-            setattr(module, name, jit(value, cache=True))
+            setattr(module, name, Kernel(value, digest()))
         elif home in MODULES:
             setattr(module, name, getattr(home, name))
 
 
 @functools.cache
-def _digest() -> str:
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    sources = b"".join(file.read_bytes() for file in files)
-    return hashlib.sha256(sources + f"{blas.sgemm}".encode()).hexdigest()[:12]
+def digest() -> str:
+    """Return a digest of these kernels, and of what they are compiled with."""
+    texts = [file.read_text("utf-8") for file in sorted(Path(__file__).parent.glob("*.py"))]
+    return store.digest(f"{kernel.version()} {texts} {blas.sgemm}")
 
 
 def plain(function: Any) -> Any:
     """Return the Python function of a compiled one."""
-    return getattr(function, "py_func", function)
+    return getattr(function, "plain", function)
 
 
 def enable() -> None:
     """Enable the kernels; each is compiled on its first call, or read from disk.
 
     Raises:
-        RuntimeError: numba is not installed, or fails to load.
+        RuntimeError: llvmlite is not installed, or fails to load.
     """
     prepare()
     numba_kernels.on = True

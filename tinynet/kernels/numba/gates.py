@@ -3,21 +3,19 @@
 All arrays are float32. ``record`` is what a step computes, for the derivative: for a GRU, that of
 ``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A
 call computes the rows of the batch from ``first`` up to ``end``. Loops read and write few arrays,
-since LLVM does not vectorize a loop over many that might overlap. Arrays are copied by loops, too:
-numba takes seconds to compile the message of an assignment to a slice that does not fit.
+since LLVM does not vectorize a loop over many that might overlap.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy import float32, uint64
+from numpy import float32
 
 from tinynet.dtypes import Array
 from tinynet.kernels.numba.blas import NO, YES, product
-from tinynet.kernels.numba.elementary import tanh
+from tinynet.kernels.llvm.elementary import tanh
 
 ZERO, HALF, ONE = float32(0), float32(0.5), float32(1)
-TWO, THREE, FOUR = uint64(2), uint64(3), uint64(4)  # a signed index may count from the end
 BLOCK = 16  # numbers in a line of the cache
 R_GATE, Z_GATE, N_GATE, H_LESS_N, Q = 0, 1, 2, 3, 5  # in the record of a GRU
 
@@ -89,7 +87,7 @@ def lstm_forward(
         reverse, bias: as in ``lstm_sequence``.
     """
     steps, _, size = output.shape
-    step, rows, sums = -1 if reverse else 1, slice(first, end), slice(0, 4 * size)
+    rows, sums = slice(first, end), slice(0, 4 * size)
     cells = record[steps - 1 if reverse else 0]
     for b in range(first, end):
         for j in range(size):
@@ -98,14 +96,19 @@ def lstm_forward(
     for s in range(steps):
         t = steps - 1 - s if reverse else s
         product(before[rows], NO, weight, turned, record[t, rows, sums], ONE)
-        new_states(record[t], bias, record[t + step], output[t], first, end)
+        new_states(record[t], bias, record[following(t, steps, reverse)], output[t], first, end)
         before = output[t]
+
+
+def following(t: int, steps: int, reverse: bool) -> int:
+    """Return the place of the cell state after a step; after the last one it is ``steps``."""
+    return (t + 1) if not reverse else (t - 1) if t > 0 else steps
 
 
 def new_states(now: Array, bias: Array, after: Array, hidden: Array, first: int, end: int) -> None:
     """Overwrite the sums of a step with its gates, and write the states after it."""
-    size = uint64(hidden.shape[1])
-    f, n, o, c = size, TWO * size, THREE * size, FOUR * size  # where each begins
+    size = hidden.shape[1]
+    f, n, o, c = size, 2 * size, 3 * size, 4 * size  # where each begins
     for b in range(first, end):
         for j in range(n):
             now[b, j] = HALF * tanh(HALF * (now[b, j] + bias[j])) + HALF
@@ -131,10 +134,11 @@ def lstm_backward(
         g: gradient of the output, ``[steps, batch, size]``.
         reverse, record, w_hh: as in ``lstm_forward``.
     """
-    steps, step, rows = len(d), -1 if reverse else 1, slice(first, end)
+    steps, rows = len(d), slice(first, end)
     for s in range(steps):
         t = s if reverse else steps - 1 - s
-        cell_slopes(dh, dc, g[t], record[t], record[t + step], d[t], first, end)
+        after = record[following(t, steps, reverse)]
+        cell_slopes(dh, dc, g[t], record[t], after, d[t], first, end)
         product(d[t, rows], NO, w_hh, NO, dh[rows], ZERO)
 
 
@@ -142,8 +146,8 @@ def cell_slopes(
     dh: Array, dc: Array, g: Array, now: Array, after: Array, d: Array, first: int, end: int
 ) -> None:
     """Write the gradients of the sums of a step; ``dc`` becomes that of the state before it."""
-    size = uint64(dh.shape[1])
-    f, n, o, c = size, TWO * size, THREE * size, FOUR * size  # where each begins
+    size = dh.shape[1]
+    f, n, o, c = size, 2 * size, 3 * size, 4 * size  # where each begins
     for b in range(first, end):
         for j in range(size):
             dh[b, j] += g[b, j]
@@ -182,7 +186,8 @@ def gru_forward(
         reverse, b_ih, b_hh: as in ``gru_sequence``.
     """
     steps, batch, size = output.shape
-    bias, products = b_ih + b_hh, np.empty((batch, 3 * size), np.float32)
+    bias, products = np.empty(3 * size, np.float32), np.empty((batch, 3 * size), np.float32)
+    plus(b_ih, b_hh, bias)
     before, turned = h_0, len(weight) != size
     for s in range(steps):
         t = steps - 1 - s if reverse else s

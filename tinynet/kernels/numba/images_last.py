@@ -203,7 +203,8 @@ def batch_norm_slope(
         for j in range(width):
             centered = x[i, j] - middle[j]
             normal = centered * factor[j] + offset[j]
-            slope = g[i, j] if (not relu or normal > ZERO or normal != normal) else ZERO
+            slope = g[i, j]
+            slope = slope if (not relu or normal > ZERO or normal != normal) else ZERO
             dx[i, j] = factor[j] * slope - inner_of[j] * centered + constant[j]
 
 
@@ -219,7 +220,8 @@ def add_up_slopes(g: Array, x: Array, middle: Array, lines: Array, relu: bool, s
             for j in range(width):
                 centered = x[i, j] - middle[j]
                 normal = centered * factor[j] + offset[j]
-                slope = g[i, j] if (not relu or normal > ZERO or normal != normal) else ZERO
+                slope = g[i, j]
+                slope = slope if (not relu or normal > ZERO or normal != normal) else ZERO
                 part[j] += slope
                 other[j] += slope * centered
         for j in range(width):

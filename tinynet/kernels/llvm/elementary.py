@@ -7,8 +7,6 @@ maxima: LLVM does not vectorize those of numbers that may be NaN.
 from __future__ import annotations
 
 import math
-from typing import Any
-
 import numpy as np
 from numpy import float32, int32
 
@@ -28,12 +26,12 @@ BIAS, MANTISSA = int32(127), int32(23)  # of a float32's exponent
 
 
 def exp(x):
-    """Return the exponential; numba compiles another function, see ``declare``."""
+    """Return the exponential; compiled code has another one, see ``OVERLOADS``."""
     return math.exp(x)
 
 
 def tanh(x):
-    """Return the hyperbolic tangent; numba compiles another function, see ``declare``."""
+    """Return the hyperbolic tangent; compiled code has another one, see ``OVERLOADS``."""
     return math.tanh(x)
 
 
@@ -45,28 +43,6 @@ def rank(x):
 def of_rank(x):
     """Return the number of a rank."""
     return x
-
-
-def declare(numba: Any) -> None:
-    """Tell numba what the functions are for a dtype."""
-    # Inlined in every loop: LLVM does not vectorize a loop with a call.
-    options = {"fastmath": FAST, "error_model": "numpy", "forceinline": True}
-
-    @numba.extending.overload(exp, jit_options=options)
-    def exp_of(x):
-        return exp_single if x == numba.types.float32 else lambda x: math.exp(x)
-
-    @numba.extending.overload(tanh, jit_options=options)
-    def tanh_of(x):
-        return tanh_single if x == numba.types.float32 else lambda x: math.tanh(x)
-
-    @numba.extending.overload(rank, jit_options=options)
-    def rank_of(x):
-        return rank_single if x == numba.types.float32 else rank_double
-
-    @numba.extending.overload(of_rank, jit_options=options)
-    def number_of(x):
-        return of_rank_single if x == numba.types.int32 else of_rank_double
 
 
 def exp_single(x):
@@ -117,3 +93,12 @@ def of_rank_single(x):
 def of_rank_double(x):
     """Return the float64 number of a rank."""
     return np.int64(x ^ ((x >> 63) & LONG_BELOW_SIGN)).view(np.float64)
+
+
+# The functions of compiled code, by the kind of their argument.
+OVERLOADS = {
+    exp: {"float32": exp_single, "float64": math.exp},
+    tanh: {"float32": tanh_single, "float64": math.tanh},
+    rank: {"float32": rank_single, "float64": rank_double},
+    of_rank: {"int32": of_rank_single, "int64": of_rank_double},
+}

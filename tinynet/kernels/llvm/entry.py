@@ -1,0 +1,151 @@
+"""The C function by which Python calls a compiled function: it reads numpy's arrays itself.
+
+It has the fields of numpy's array objects at the places that numpy's C interface guarantees. Where an
+argument is not of the form that the function was compiled for, it returns ``NotImplemented``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tinynet.kernels.llvm.module import Module
+from tinynet.kernels.llvm.values import BYTES, LLVM, ArrayValue, Form, Number
+from tinynet.kernels.llvm.writer import Writer, literal
+
+NAME = "tinynet_entry"
+HEAD = object.__basicsize__  # bytes of the head of a Python object; its type is the last field
+DATA, RANK, SHAPE, STRIDES, DTYPE, FLAGS = (HEAD + n for n in (0, 8, 16, 24, 40, 48))
+NUMBER = HEAD + 12  # of its dtype, in the dtype
+ORDER = HEAD + 10  # of its bytes
+CONTIGUOUS, ALIGNED = 0x1, 0x100
+NATIVE_ORDER = "=", "|"
+POINTER = 8
+
+
+class Entry:
+    """Writes the entry of a function.
+
+    Args:
+        module: the module of the function.
+        callee: its name.
+        forms: the forms of its arguments.
+        results: the kinds of what it returns; one at most.
+    """
+
+    def __init__(
+        self, module: Module, callee: str, forms: Sequence[Any], results: tuple[str, ...]
+    ):
+        self._module, self._callee, self._forms, self._results = module, callee, forms, results
+        self._writer = w = Writer("")
+        self._fits = Number("bool", w.put(f"icmp eq i64 %count, {len(forms)}"))
+
+    def text(self) -> str:
+        """Return its definition."""
+        w = self._writer
+        w.branch(self._fits, "objects", "other")
+        w.begin("objects")
+        objects = [self._word("ptr", "%args", k * POINTER) for k in range(len(self._forms))]
+        for place, form in zip(objects, self._forms, strict=True):
+            if isinstance(form, Form):
+                self._check_type(place)
+        w.branch(self._fits, "arrays", "other")
+        w.begin("arrays")
+        self._fits = literal(True, "bool")
+        given = [
+            part
+            for place, form in zip(objects, self._forms, strict=True)
+            for part in (self._array(place, form) if isinstance(form, Form) else self._number(place, form))
+        ]
+        w.branch(self._fits, "fits", "other")
+        w.begin("other")
+        self._return_object("_Py_NotImplementedStruct")
+        w.begin("fits")
+        if any(not isinstance(form, Form) for form in self._forms):
+            failed = self._call("PyErr_Occurred", "ptr", [])
+            w.branch(Number("bool", w.put(f"icmp ne ptr {failed}, null")), "failed", "well")
+            w.begin("failed")
+            w.line("ret ptr null")
+            w.begin("well")
+        state = self._call("PyEval_SaveThread", "ptr", [])
+        result = LLVM[self._results[0]] if self._results else "void"
+        made = w.call(self._callee, result, given)
+        self._call("PyEval_RestoreThread", "void", [("ptr", state)])
+        self._return(made)
+        head = f"define ptr @{NAME}(ptr %self, ptr %args, i64 %count) {{"
+        return "\n".join([head, "entry:", *w.lines, "}"])
+
+    def _return(self, made: str) -> None:
+        w = self._writer
+        if not self._results:
+            self._return_object("_Py_NoneStruct")
+            return
+        x = Number(self._results[0], made)
+        if x.kind.startswith("float"):
+            given = [("double", w.cast(x, "float64").text)]
+            w.line(f"ret ptr {self._call('PyFloat_FromDouble', 'ptr', given)}")
+            return
+        given = [("i64", w.cast(x, "int64").text)]
+        name = "PyBool_FromLong" if x.kind == "bool" else "PyLong_FromLongLong"
+        w.line(f"ret ptr {self._call(name, 'ptr', given)}")
+
+    def _return_object(self, name: str) -> None:
+        self._module.globals.add(name)
+        self._call("Py_IncRef", "void", [("ptr", f"@{name}")])
+        self._writer.line(f"ret ptr @{name}")
+
+    def _call(self, name: str, result: str, takes: list[tuple[str, str]]) -> str:
+        self._module.declare(name, result, [t for t, _ in takes])
+        return self._writer.call(name, result, takes)
+
+    def _word(self, kind: str, base: str, offset: int) -> str:
+        """Read a field of a structure."""
+        place = self._writer.put(f"getelementptr i8, ptr {base}, i64 {offset}")
+        return self._writer.load(kind, place)
+
+    def _require(self, condition: str) -> None:
+        text = self._writer.put(f"and i1 {self._fits.text}, {condition}")
+        self._fits = Number("bool", text)
+
+    def _check_type(self, place: str) -> None:
+        self._module.globals.add("tinynet_ndarray")
+        kind = self._word("ptr", place, HEAD - POINTER)
+        self._require(self._writer.put(f"icmp eq ptr {kind}, @tinynet_ndarray"))
+
+    def _array(self, place: str, form: Form) -> list[tuple[str, str]]:
+        """Read an array, and check its form."""
+        w = self._writer
+        dtype = self._word("ptr", place, DTYPE)
+        flags = CONTIGUOUS | ALIGNED if form.contiguous else ALIGNED
+        found = w.put(f"and i32 {self._word('i32', place, FLAGS)}, {flags}")
+        order = self._word("i8", dtype, ORDER)
+        is_swapped = "<>"[sys.byteorder == "little"]
+        self._require(w.put(f"icmp eq i32 {self._word('i32', dtype, NUMBER)}, {np.dtype(form.kind).num}"))
+        self._require(w.put(f"icmp ne i8 {order}, {ord(is_swapped)}"))
+        self._require(w.put(f"icmp eq i32 {self._word('i32', place, RANK)}, {form.rank}"))
+        self._require(w.put(f"icmp eq i32 {found}, {flags}"))
+        data, sizes = self._word("ptr", place, DATA), self._word("ptr", place, SHAPE)
+        shape = tuple(self._later(sizes, k, form.rank) for k in range(form.rank))
+        steps = None
+        if not form.contiguous:
+            strides = self._word("ptr", place, STRIDES)
+            each = (self._later(strides, k, form.rank) for k in range(form.rank))
+            steps = tuple(w.put(f"sdiv exact i64 {step}, {BYTES[form.kind]}") for step in each)
+        return ArrayValue(form.kind, data, shape, steps).parts()
+
+    def _later(self, base: str, k: int, rank: int) -> str:
+        return self._word("i64", base, k * POINTER)
+
+    def _number(self, place: str, kind: str) -> list[tuple[str, str]]:
+        w = self._writer
+        if kind.startswith("float"):
+            text = self._call("PyFloat_AsDouble", "double", [("ptr", place)])
+            return [(LLVM[kind], w.cast(Number("float64", text), kind).text)]
+        if kind == "bool":
+            text = self._call("PyObject_IsTrue", "i32", [("ptr", place)])
+            return [("i1", w.put(f"icmp ne i32 {text}, 0"))]
+        text = self._call("PyLong_AsLongLong", "i64", [("ptr", place)])
+        return [(LLVM[kind], w.cast(Number("int64", text), kind).text)]

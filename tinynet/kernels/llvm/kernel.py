@@ -1,0 +1,112 @@
+"""Functions of numbers and arrays that are compiled when they are called, or read from disk."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tinynet.kernels.llvm import machine, store
+from tinynet.kernels.llvm.entry import Entry
+from tinynet.kernels.llvm.module import Module, tree_of
+from tinynet.kernels.llvm.values import Form
+from tinynet.kernels.threads import fork_safe_lock
+
+# Forks wait for compilations: a child could not go on with one, nor begin another.
+compiling = fork_safe_lock()
+Source = tuple[ast.FunctionDef, Mapping[str, Any]]
+
+
+class Kernel:
+    """A compiled function, for each form of its arguments.
+
+    Args:
+        plain: the Python function.
+        version: a digest of all that its machine code depends on, besides its source.
+    """
+
+    def __init__(self, plain: Any, version: str):
+        self.plain, self._version = plain, version
+        self._known: dict[tuple[Any, ...], Any] = {}
+        self._last: Any = _unknown
+        functools.update_wrapper(self, plain)
+
+    def __call__(self, *args: Any) -> Any:
+        """Run the function."""
+        found = self._last(*args)
+        if found is NotImplemented:
+            self._last = self._for(tuple(map(form_of, args)))
+            found = self._last(*args)
+        return found
+
+    def _for(self, forms: tuple[Any, ...]) -> Any:
+        if forms not in self._known:
+            name = store.digest(f"{self._version} {self.plain.__module__} {self.__name__} {forms}")
+            self._known[forms] = compiled(self.__name__, name, forms, self._source)
+        return self._known[forms]
+
+
+    def _source(self) -> Source:
+        return tree_of(self.plain), self.plain.__globals__
+
+
+def _unknown(*args: Any) -> Any:
+    return NotImplemented
+
+
+def form_of(arg: Any) -> Form | str:
+    """Return the form of an argument of a compiled function.
+
+    Raises:
+        TypeError: compiled functions take no such argument.
+    """
+    if type(arg) is np.ndarray:
+        return Form(arg.dtype.name, arg.ndim, arg.flags.c_contiguous)
+    if isinstance(arg, np.generic):
+        return arg.dtype.name
+    kinds = {bool: "bool", int: "int64", float: "float64"}
+    if type(arg) not in kinds:
+        raise TypeError(f"compiled functions take no {type(arg).__name__}")
+    return kinds[type(arg)]
+
+
+def compiled(title: str, name: str, forms: tuple[Any, ...], source: Callable[[], Source]) -> Any:
+    """Return the Python function that calls machine code, which is compiled or read from disk.
+
+    Args:
+        title: its name for people.
+        name: a digest of all that the code depends on.
+        forms: those of its arguments.
+        source: returns its syntax tree and its global names.
+
+    Raises:
+        TypeError: it is no function that LLVM can compile.
+    """
+    with compiling:
+        code = store.read(name)
+        if code is None:
+            code = machine.machine_code(text_of(forms, *source()))
+            store.write(name, code)
+        return machine.Loaded(code, title).function()
+
+
+def text_of(forms: tuple[Any, ...], tree: ast.FunctionDef, space: Mapping[str, Any]) -> str:
+    """Return a function and its entry in LLVM's language."""
+    module = Module()
+    results = module.add("function", tree, space, forms)
+    module.put(Entry(module, "function", forms, results).text())
+    return module.text()
+
+
+@functools.cache
+def version() -> str:
+    """Return a digest of this compiler, of LLVM and of the processor."""
+    import llvmlite
+
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    texts = [file.read_text("utf-8") for file in files]
+    return store.digest(f"{llvmlite.__version__} {machine.processor()} {np.__version__} {texts}")

@@ -1,0 +1,98 @@
+"""Machine code: LLVM compiles a module for this processor, and Python gets its function."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from typing import Any
+
+import numpy as np
+
+from tinynet.kernels.llvm.entry import NAME
+
+_FASTCALL = 0x80
+
+
+class _Method(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]  # fmt: skip
+
+
+@functools.cache
+def binding() -> Any:
+    """Return llvmlite's binding of LLVM, which knows the functions of Python."""
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    api = ctypes.pythonapi
+    for name in _FUNCTIONS:
+        binding.add_symbol(name, ctypes.cast(getattr(api, name), ctypes.c_void_p).value)
+    for name, thing in (("_Py_NoneStruct", None), ("_Py_NotImplementedStruct", NotImplemented)):
+        binding.add_symbol(name, id(thing))
+    binding.add_symbol("tinynet_ndarray", id(np.ndarray))
+    return binding
+
+
+_FUNCTIONS = (
+    "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread", "PyEval_SaveThread",
+    "PyFloat_AsDouble", "PyFloat_FromDouble", "PyLong_AsLongLong", "PyLong_FromLongLong",
+    "PyObject_IsTrue", "Py_IncRef",
+)  # fmt: skip
+
+
+@functools.cache
+def processor() -> tuple[str, str]:
+    """Return LLVM's name of the processor, and its features; the environment may name others."""
+    llvm = binding()
+    name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
+    features = os.environ.get("NUMBA_CPU_FEATURES")
+    return name, llvm.get_host_cpu_features().flatten() if features is None else features
+
+
+def _target() -> Any:
+    llvm, (name, features) = binding(), processor()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    return target.create_target_machine(
+        cpu=name, features=features, opt=3, reloc="pic", codemodel="jitdefault"
+    )
+
+
+def machine_code(text: str) -> bytes:
+    """Compile a module, given in LLVM's language."""
+    llvm, target = binding(), _target()
+    module = llvm.parse_assembly(text)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning.loop_vectorization = True
+    tuning.slp_vectorization = True
+    passes = llvm.create_pass_builder(target, tuning)
+    passes.getModulePassManager().run(module, passes)
+    return target.emit_object(module)  # type: ignore[no-any-return]
+
+
+class Loaded:
+    """Machine code in memory.
+
+    Attributes:
+        function: the Python function that calls it, and keeps it.
+    """
+
+    def __init__(self, code: bytes, title: str):
+        llvm = binding()
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())  # which it owns
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        self._engine.finalize_object()
+        address = self._engine.get_function_address(NAME)
+        self._method = _Method(title.encode(), address, _FASTCALL, None)
+
+    def function(self) -> Any:
+        make = ctypes.pythonapi.PyCFunction_NewEx
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+        return make(ctypes.addressof(self._method), self, None)

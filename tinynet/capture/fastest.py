@@ -22,6 +22,7 @@ from tinynet.capture.record.probing import gradients_behind
 from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
 from tinynet.core.tensors.tensor import Tensor
+from tinynet.kernels.llvm import store
 from tinynet.random import default_generator
 
 ROUNDS = 5
@@ -40,7 +41,7 @@ def fastest(native: Entry, tensors: list[Tensor]) -> Entry:
         tensors: those that are passed.
     """
     world = World(native.captured, tensors)
-    if cache.folder() is None or not world.can_be_undone():
+    if store.folder() is None or not world.can_be_undone():
         return native
     note = choices.Note(f"{cache.version()} {_described(native.captured)}")
     chosen = note.read()

@@ -3,7 +3,7 @@ import gc
 import pytest
 
 from tinynet.capture import compiled
-from tinynet.capture.native import cache
+from tinynet.kernels.llvm import store
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -11,9 +11,9 @@ def own_cache(tmp_path_factory):
     """The native functions of the tests do not go to the user's folder."""
     path = tmp_path_factory.mktemp("native")
     path.chmod(0o700)
-    before, cache.folder = cache.folder, lambda: path
+    before, store.folder = store.folder, lambda: path
     yield path
-    cache.folder = before
+    store.folder = before
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,4 +1,4 @@
-"""The numba backend without numba's compiler: native functions run as the Python code they are.
+"""The numba backend without its compiler: native functions run as the Python code they are.
 
 What a program computes is the same, and thousands of programs take minutes rather than days.
 """
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import cache, fusion, library, optimizers
-from tinynet.kernels.numba import compiler, elementary, memory
+from tinynet.kernels.llvm import elementary, memory, store
+from tinynet.kernels.numba import compiler
 
 MATH = types.SimpleNamespace(
     **{name: getattr(np, name) for name in "exp log sqrt tanh log1p expm1 sin cos".split()}
@@ -21,12 +22,17 @@ MATH = types.SimpleNamespace(
 def interpret(monkeypatch: Any) -> None:
     """Leave native functions uncompiled."""
     compiler.prepare()  # kernels of eager code are compiled, now or never
-    monkeypatch.setattr(compiler, "jit", lambda function, **options: function)
-    monkeypatch.setattr(library, "namespace", _namespace)
-    monkeypatch.setattr(cache, "folder", lambda: None)
+    monkeypatch.setattr(cache.Native, "_compiled", _interpreted)
+    monkeypatch.setattr(store, "folder", lambda: None)
     monkeypatch.setattr(fusion, "with_kernels", lambda call, measured=False: call)
     monkeypatch.setattr(optimizers, "enabled", lambda function: function)
     monkeypatch.setattr(optimizers, "_update", optimizers._update.__wrapped__)
+
+
+def _interpreted(native: cache.Native) -> Any:
+    space = _namespace()
+    exec(native.source, space)
+    return space["native"]
 
 
 def _namespace() -> dict[str, Any]:

@@ -7,8 +7,9 @@ import pytest
 import tinynet as tn
 from tests.tools.rounding import near
 from tinynet import nn
-from tinynet.capture.native import cache, choices
+from tinynet.capture.native import choices
 from tinynet.kernels import onednn
+from tinynet.kernels.llvm import store
 
 pytest.importorskip("numba")
 if not onednn.is_available():
@@ -19,7 +20,7 @@ if not onednn.is_available():
 def times(tmp_path, monkeypatch):
     """What kernels and numpy's functions take, with notes in a folder of the test's own."""
     found = {"kernel": 1.0, "plain": 2.0, "measured": 0}
-    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(store, "folder", lambda: tmp_path)
 
     def seconds(function, arrays):
         found["measured"] += 1
@@ -76,7 +77,7 @@ def test_a_broken_note_is_written_again(times, tmp_path):
 
 
 def test_without_a_folder_nothing_is_measured(times, monkeypatch):
-    monkeypatch.setattr(cache, "folder", lambda: None)
+    monkeypatch.setattr(store, "folder", lambda: None)
     times["kernel"] = 3.0
     assert {*replayed()} == {True} and times["measured"] == 0
 

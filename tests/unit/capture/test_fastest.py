@@ -10,7 +10,8 @@ from tests.unit.capture.pairs import visible
 from tests.unit.capture.test_compile import batch, make
 from tinynet import nn
 from tinynet.capture import compiled, fastest
-from tinynet.capture.native import cache, choices
+from tinynet.capture.native import choices
+from tinynet.kernels.llvm import store
 
 pytest.importorskip("numba")
 
@@ -19,7 +20,7 @@ pytest.importorskip("numba")
 def times(tmp_path, monkeypatch):
     """What forms take per run, with notes in a folder of the test's own."""
     found = {"native": 1.0, "numpy": 2.0, "measured": 3.0, "kernel": 1.0, "plain": 2.0, "races": []}
-    monkeypatch.setattr(cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(store, "folder", lambda: tmp_path)
     monkeypatch.setattr(compiled, "fastest", fastest.fastest)
 
     def of_forms(entries, tensors, before):
@@ -109,7 +110,7 @@ def test_a_program_with_hooks_is_not_measured(times):
 
 
 def test_without_a_folder_nothing_is_measured(times, monkeypatch):
-    monkeypatch.setattr(cache, "folder", lambda: None)
+    monkeypatch.setattr(store, "folder", lambda: None)
     times["numpy"] = 0.5
     assert trained()[0].native_from == [1] and times["races"] == []
 

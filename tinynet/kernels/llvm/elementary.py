@@ -7,6 +7,7 @@ maxima: LLVM does not vectorize those of numbers that may be NaN.
 from __future__ import annotations
 
 import math
+
 import numpy as np
 from numpy import float32, int32
 

@@ -1,7 +1,7 @@
 """The C function by which Python calls a compiled function: it reads numpy's arrays itself.
 
-It has the fields of numpy's array objects at the places that numpy's C interface guarantees. Where an
-argument is not of the form that the function was compiled for, it returns ``NotImplemented``.
+The fields of an array object stand where numpy's C interface guarantees them. Where an argument is
+not of the form that the function was compiled for, the entry returns ``NotImplemented``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.kernels.llvm.functions import NO_MEMORY
 from tinynet.kernels.llvm.module import Module
 from tinynet.kernels.llvm.values import BYTES, LLVM, ArrayValue, Form, Number
 from tinynet.kernels.llvm.writer import Writer, literal
@@ -36,9 +37,7 @@ class Entry:
         results: the kinds of what it returns; one at most.
     """
 
-    def __init__(
-        self, module: Module, callee: str, forms: Sequence[Any], results: tuple[str, ...]
-    ):
+    def __init__(self, module: Module, callee: str, forms: Sequence[Any], results: tuple[str, ...]):
         self._module, self._callee, self._forms, self._results = module, callee, forms, results
         self._writer = w = Writer("")
         self._fits = Number("bool", w.put(f"icmp eq i64 %count, {len(forms)}"))
@@ -58,7 +57,9 @@ class Entry:
         given = [
             part
             for place, form in zip(objects, self._forms, strict=True)
-            for part in (self._array(place, form) if isinstance(form, Form) else self._number(place, form))
+            for part in (
+                self._array(place, form) if isinstance(form, Form) else self._number(place, form)
+            )
         ]
         w.branch(self._fits, "fits", "other")
         w.begin("other")
@@ -74,9 +75,21 @@ class Entry:
         result = LLVM[self._results[0]] if self._results else "void"
         made = w.call(self._callee, result, given)
         self._call("PyEval_RestoreThread", "void", [("ptr", state)])
+        self._check_memory()
         self._return(made)
         head = f"define ptr @{NAME}(ptr %self, ptr %args, i64 %count) {{"
         return "\n".join([head, "entry:", *w.lines, "}"])
+
+    def _check_memory(self) -> None:
+        """Raise MemoryError if an array could not be made."""
+        w = self._writer
+        found = w.load("i8", f"@{NO_MEMORY}")
+        w.branch(Number("bool", w.put(f"icmp eq i8 {found}, 0")), "done", "full")
+        w.begin("full")
+        w.store("i8", "0", f"@{NO_MEMORY}")
+        self._call("PyErr_NoMemory", "ptr", [])
+        w.line("ret ptr null")
+        w.begin("done")
 
     def _return(self, made: str) -> None:
         w = self._writer
@@ -123,7 +136,9 @@ class Entry:
         found = w.put(f"and i32 {self._word('i32', place, FLAGS)}, {flags}")
         order = self._word("i8", dtype, ORDER)
         is_swapped = "<>"[sys.byteorder == "little"]
-        self._require(w.put(f"icmp eq i32 {self._word('i32', dtype, NUMBER)}, {np.dtype(form.kind).num}"))
+        self._require(
+            w.put(f"icmp eq i32 {self._word('i32', dtype, NUMBER)}, {np.dtype(form.kind).num}")
+        )
         self._require(w.put(f"icmp ne i8 {order}, {ord(is_swapped)}"))
         self._require(w.put(f"icmp eq i32 {self._word('i32', place, RANK)}, {form.rank}"))
         self._require(w.put(f"icmp eq i32 {found}, {flags}"))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.kernels.llvm.scope import Scope
 from tinynet.kernels.llvm.values import (
     BYTES,
     LLVM,
@@ -18,7 +19,7 @@ from tinynet.kernels.llvm.values import (
     Static,
     is_float,
 )
-from tinynet.kernels.llvm.writer import Variable, Writer, literal
+from tinynet.kernels.llvm.writer import Variable, literal
 
 SIGNS = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -32,26 +33,10 @@ OF_FLOATS = {
     np.floor: "llvm.floor", builtins.abs: "llvm.fabs", math.tanh: "tanh", math.log1p: "log1p",
     math.expm1: "expm1",
 }  # fmt: skip
-ALIGNMENT = 64  # bytes: a line of the cache
 
 
-class Expressions:
-    """Translates expressions.
-
-    Args:
-        module: the LLVM module that the function becomes part of.
-        space: the global names of the function.
-    """
-
-    def __init__(self, module: Any, space: Any):
-        self.module, self.space = module, space
-        self.writer = Writer(module.flags(space))
-        self.names: dict[str, Any] = {}  # local names
-        self.loops: list[tuple[str, str]] = []
-        self.allocated: list[str] = []  # the places of addresses that are freed at the end
-        self.owned: dict[str, set[str]] = {}  # by place: the names for its array
-        self.fresh: list[str] = []  # places whose arrays have no name yet
-        self.pinned: set[str] = set()  # names of arrays whose addresses are in use
+class Expressions(Scope):
+    """Translates expressions."""
 
     # ---- names and constants ----------------------------------------------------------------
 
@@ -72,10 +57,6 @@ class Expressions:
     def truth(self, node: ast.expr) -> Number:
         """Return whether a value is true."""
         return self.writer.cast(self.number(node), "bool")
-
-    def assign(self, name: str, value: Any) -> None:
-        """Set a variable."""
-        raise NotImplementedError
 
     def _constant(self, node: ast.Constant) -> Any:
         return self._known(node.value)
@@ -98,6 +79,8 @@ class Expressions:
             return found.get() if isinstance(found, Variable) else found
         if node.id in self.space:
             return self._known(self.space[node.id])
+        if not hasattr(builtins, node.id):
+            raise TypeError(f"native code has no {node.id}")
         return Static(getattr(builtins, node.id))
 
     def _tuple(self, node: ast.Tuple) -> Any:
@@ -106,9 +89,7 @@ class Expressions:
     def _attribute(self, node: ast.Attribute) -> Any:
         w, name = self.writer, node.attr
         if name == "data" and isinstance(node.value, ast.Attribute) and node.value.attr == "ctypes":
-            owner = self.value(node.value.value)
-            self.pinned |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-            return Number("int64", w.put(f"ptrtoint ptr {owner.data} to i64"))
+            return self.address_of(self.value(node.value.value), node)
         owner = self.value(node.value)
         if isinstance(owner, Static):
             return self._known(getattr(owner.object, name))
@@ -129,6 +110,8 @@ class Expressions:
 
     def sign(self, operator: ast.operator | ast.cmpop) -> str:
         """Return the sign of an operator."""
+        if type(operator) not in SIGNS:
+            raise TypeError(f"native code has no {type(operator).__name__}")
         return SIGNS[type(operator)]
 
     def _binop(self, node: ast.BinOp) -> Number:
@@ -138,11 +121,8 @@ class Expressions:
     def _unaryop(self, node: ast.UnaryOp) -> Number:
         if isinstance(node.op, ast.Not):
             return self.writer.compare("==", self.truth(node.operand), literal(False, "bool"))
-        x = self.number(node.operand)
         assert isinstance(node.op, ast.USub)
-        if isinstance(node.operand, ast.Constant):
-            return literal(-node.operand.value, x.kind)
-        return self.writer.negative(x)
+        return self.writer.negative(self.number(node.operand))
 
     def _compare(self, node: ast.Compare) -> Number:
         pairs = zip(node.ops, node.comparators, strict=True)
@@ -177,9 +157,7 @@ class Expressions:
         w.begin(further)
         result.set(self.truth(operand))
         w.begin(end)
-        made = result.get()
-        assert isinstance(made, Number)
-        return made
+        return result.number()
 
     def _ifexp(self, node: ast.IfExp) -> Any:
         condition = self.truth(node.test)
@@ -190,10 +168,14 @@ class Expressions:
         w.branch(condition, yes, no)
         for block, part in ((yes, node.body), (no, node.orelse)):
             w.begin(block)
-            self.assign(name, self.value(part))
+            found = self.value(part)
+            for k, one in enumerate(found if type(found) is tuple else (found,)):
+                self.assign(f"{name}.{k}", one)
             w.jump(end)
         w.begin(end)
-        return self.names[name].get()
+        if type(found) is tuple:
+            return tuple(self.names[f"{name}.{k}"].get() for k in range(len(found)))
+        return self.names[f"{name}.0"].get()
 
     def _selected(self, condition: Number, a: Any, b: Any) -> Any:
         if isinstance(a, Number) and isinstance(b, Number):
@@ -205,8 +187,7 @@ class Expressions:
     def _subscript(self, node: ast.Subscript) -> Any:
         owner = self.value(node.value)
         if isinstance(owner, tuple) and not isinstance(owner, ArrayValue):
-            assert isinstance(node.slice, ast.Constant)
-            return owner[node.slice.value]
+            return owner[ast.literal_eval(node.slice)]
         place = self._part(owner, node)
         return place if isinstance(place, ArrayValue) else self.writer.read(*place)
 
@@ -286,9 +267,6 @@ class Expressions:
         w = self.writer
         if isinstance(function, type) and issubclass(function, np.generic | float | int):
             return w.cast(args[0], np.dtype(function).name)
-        special = self.module.special.get(function)
-        if special is not None:
-            return special(self, *args)
         if function in OF_FLOATS:
             return self._of_float(OF_FLOATS[function], args[0])
         return self.module.call(self, function, args)
@@ -308,40 +286,18 @@ class Expressions:
         self.module.declare(name, t, [t])
         return Number(kind, self.writer.call(name, t, [(t, self.writer.cast(x, kind).text)]))
 
-    # ---- new arrays -------------------------------------------------------------------------
-
-    def new(self, shape: tuple[Number, ...], kind: str) -> ArrayValue:
-        """Return a new array; the function frees it."""
-        if self.loops:
-            raise TypeError("an array is made outside of loops")
-        w, module = self.writer, self.module
-        sizes = tuple(w.cast(n, "int64").text for n in shape)
-        size = "1"
-        for n in sizes:
-            size = w.times(size, n)
-        wide = w.plus(w.times(size, str(BYTES[kind])), str(ALIGNMENT))
-        module.declare("malloc", "ptr", ["i64"])
-        module.declare("free", "void", ["ptr"])
-        module.declare("llvm.ptrmask.p0.i64", "ptr", ["ptr", "i64"])
-        slot, raw = w.slot("ptr"), w.call("malloc", "ptr", [("i64", wide)])
-        w.store("ptr", raw, slot)
-        self.allocated.append(slot)
-        self.fresh.append(slot)
-        after = w.put(f"getelementptr i8, ptr {raw}, i64 {ALIGNMENT}")
-        data = w.call("llvm.ptrmask.p0.i64", "ptr", [("ptr", after), ("i64", str(-ALIGNMENT))])
-        return ArrayValue(kind, data, sizes)
-
 
 def _is_plain(node: ast.expr) -> bool:
     """Return whether an expression may be computed where its value is not needed."""
     for part in ast.walk(node):
         if isinstance(part, ast.Subscript) and not _of_shape(part):
             return False
-        if isinstance(part, ast.Call) and not (isinstance(part.func, ast.Name) and part.func.id in LLVM):
+        if isinstance(part, ast.Call) and not (
+            isinstance(part.func, ast.Name) and part.func.id in LLVM
+        ):
             return False
     return True
 
 
 def _of_shape(node: ast.Subscript) -> bool:
     return isinstance(node.value, ast.Attribute) and node.value.attr in ("shape", "strides")
-

@@ -13,7 +13,7 @@ import numpy as np
 from tinynet.kernels.llvm import machine, store
 from tinynet.kernels.llvm.entry import Entry
 from tinynet.kernels.llvm.module import Module, tree_of
-from tinynet.kernels.llvm.values import Form
+from tinynet.kernels.llvm.values import LLVM, Form
 from tinynet.kernels.threads import fork_safe_lock
 
 # Forks wait for compilations: a child could not go on with one, nor begin another.
@@ -33,14 +33,14 @@ class Kernel:
         self.plain, self._version = plain, version
         self._known: dict[tuple[Any, ...], Any] = {}
         self._last: Any = _unknown
-        functools.update_wrapper(self, plain)
+        self.__name__, self.__doc__ = plain.__name__, plain.__doc__
 
     def __call__(self, *args: Any) -> Any:
         """Run the function."""
         found = self._last(*args)
         if found is NotImplemented:
-            self._last = self._for(tuple(map(form_of, args)))
-            found = self._last(*args)
+            self._last = function = self._for(tuple(map(form_of, args)))
+            found = function(*args)
         return found
 
     def _for(self, forms: tuple[Any, ...]) -> Any:
@@ -48,7 +48,6 @@ class Kernel:
             name = store.digest(f"{self._version} {self.plain.__module__} {self.__name__} {forms}")
             self._known[forms] = compiled(self.__name__, name, forms, self._source)
         return self._known[forms]
-
 
     def _source(self) -> Source:
         return tree_of(self.plain), self.plain.__globals__
@@ -64,14 +63,16 @@ def form_of(arg: Any) -> Form | str:
     Raises:
         TypeError: compiled functions take no such argument.
     """
+    kind = (
+        np.dtype(type(arg)).name
+        if type(arg) in (bool, int, float)
+        else str(getattr(arg, "dtype", type(arg).__name__))
+    )
+    if kind not in LLVM:
+        raise TypeError(f"compiled functions take no {kind}")
     if type(arg) is np.ndarray:
-        return Form(arg.dtype.name, arg.ndim, arg.flags.c_contiguous)
-    if isinstance(arg, np.generic):
-        return arg.dtype.name
-    kinds = {bool: "bool", int: "int64", float: "float64"}
-    if type(arg) not in kinds:
-        raise TypeError(f"compiled functions take no {type(arg).__name__}")
-    return kinds[type(arg)]
+        return Form(kind, arg.ndim, arg.flags.c_contiguous and arg.flags.aligned)
+    return kind
 
 
 def compiled(title: str, name: str, forms: tuple[Any, ...], source: Callable[[], Source]) -> Any:

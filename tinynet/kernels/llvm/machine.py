@@ -25,6 +25,13 @@ class _Method(ctypes.Structure):
     ]  # fmt: skip
 
 
+_FUNCTIONS = (
+    "PyBool_FromLong", "PyErr_NoMemory", "PyErr_Occurred", "PyEval_RestoreThread",
+    "PyEval_SaveThread", "PyFloat_AsDouble", "PyFloat_FromDouble", "PyLong_AsLongLong",
+    "PyLong_FromLongLong", "PyMem_RawFree", "PyMem_RawMalloc", "PyObject_IsTrue", "Py_IncRef",
+)  # fmt: skip
+
+
 @functools.cache
 def binding() -> Any:
     """Return llvmlite's binding of LLVM, which knows the functions of Python."""
@@ -39,13 +46,6 @@ def binding() -> Any:
         binding.add_symbol(name, id(thing))
     binding.add_symbol("tinynet_ndarray", id(np.ndarray))
     return binding
-
-
-_FUNCTIONS = (
-    "PyBool_FromLong", "PyErr_Occurred", "PyEval_RestoreThread", "PyEval_SaveThread",
-    "PyFloat_AsDouble", "PyFloat_FromDouble", "PyLong_AsLongLong", "PyLong_FromLongLong",
-    "PyObject_IsTrue", "Py_IncRef",
-)  # fmt: skip
 
 
 @functools.cache
@@ -69,30 +69,35 @@ def machine_code(text: str) -> bytes:
     """Compile a module, given in LLVM's language."""
     llvm, target = binding(), _target()
     module = llvm.parse_assembly(text)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=2)  # 3 takes up to ten times as long
     tuning.loop_vectorization = True
     tuning.slp_vectorization = True
     passes = llvm.create_pass_builder(target, tuning)
     passes.getModulePassManager().run(module, passes)
-    return target.emit_object(module)  # type: ignore[no-any-return]
+    return target.emit_object(module)
 
 
 class Loaded:
     """Machine code in memory.
 
-    Attributes:
-        function: the Python function that calls it, and keeps it.
+    Args:
+        code: machine code with an entry, see ``entry.py``.
+        title: its name for people.
     """
 
     def __init__(self, code: bytes, title: str):
-        llvm = binding()
-        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target())  # which it owns
+        llvm, target = binding(), _target()  # which the engine will own
+        self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         address = self._engine.get_function_address(NAME)
         self._method = _Method(title.encode(), address, _FASTCALL, None)
 
     def function(self) -> Any:
-        make = ctypes.pythonapi.PyCFunction_NewEx
-        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-        return make(ctypes.addressof(self._method), self, None)
+        """Return the Python function that calls the code; it keeps this object."""
+        return _made(ctypes.addressof(self._method), self, None)
+
+
+_made = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+    ("PyCFunction_NewEx", ctypes.pythonapi)
+)

@@ -1,4 +1,4 @@
-"""LLVM modules: the functions that a compiled function consists of, each for the forms of its arguments."""
+"""LLVM modules: a function and all that it calls, each for the forms of its arguments."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ import numpy as np
 from tinynet.kernels.llvm import memory
 from tinynet.kernels.llvm.elementary import OVERLOADS
 from tinynet.kernels.llvm.expressions import Expressions
-from tinynet.kernels.llvm.functions import Translation, Widened
-from tinynet.kernels.llvm.values import LLVM, ArrayValue, Number, Part, Static
+from tinynet.kernels.llvm.functions import NO_MEMORY, Translation
+from tinynet.kernels.llvm.scope import Widened
+from tinynet.kernels.llvm.values import LLVM, ArrayValue, Number, Part, Static, type_of_results
 from tinynet.kernels.llvm.writer import literal
 
-# LLVM may reorder sums, fuse multiplications with additions, and ignore the sign of zero; NaN and infinity are preserved.
+# LLVM may reorder sums, fuse multiplications with additions, and ignore the sign of zero. NaN and
+# infinity are preserved.
 FLAGS = "reassoc nsz arcp contract afn"
 
 
 class External(NamedTuple):
-    """A C function: its name in compiled functions, and the kinds of numbers it returns and takes."""
+    """A C function: its name for LLVM, and the kinds of numbers that it returns and takes."""
 
     name: str
     result: str | None
@@ -38,7 +40,6 @@ class Module:
         self._declared: dict[str, str] = {}
         self._made: dict[Any, tuple[str, tuple[str, ...]]] = {}
         self._texts: list[str] = []
-        self.special = SPECIAL
         self.globals: set[str] = set()  # objects of Python
 
     def flags(self, space: Mapping[str, Any]) -> str:
@@ -56,6 +57,7 @@ class Module:
     def text(self) -> str:
         """Return the module in LLVM's language."""
         objects = [f"@{name} = external global i8" for name in sorted(self.globals)]
+        objects.append(f"@{NO_MEMORY} = internal global i8 0")
         return "\n".join([*objects, *self._declared.values(), *self._texts])
 
     def call(self, caller: Expressions, function: Any, args: list[Any]) -> Any:
@@ -63,26 +65,18 @@ class Module:
         w = caller.writer
         if isinstance(function, External):
             return self._external(caller, function, args)
+        if function in SPECIAL:
+            return SPECIAL[function](caller, *args)
         if function in OVERLOADS:
             return caller.called(OVERLOADS[function][args[0].kind], args)
         forms = tuple(arg.form for arg in args)
         name, kinds = self.function(function, forms)
-        takes = [
-            part
-            for arg in args
-            for part in (arg.parts() if isinstance(arg, ArrayValue) else [(LLVM[arg.kind], arg.text)])
-        ]
-        given = ", ".join(f"{t} {text}" for t, text in takes)
-        if not kinds:
-            w.line(f"call void @{name}({given})")
-            return None
-        if len(kinds) == 1:
-            return Number(kinds[0], w.put(f"call {LLVM[kinds[0]]} @{name}({given})"))
-        whole = f"{{ {', '.join(LLVM[kind] for kind in kinds)} }}"
-        made = w.put(f"call {whole} @{name}({given})")
-        return tuple(
-            Number(kind, w.put(f"extractvalue {whole} {made}, {k}")) for k, kind in enumerate(kinds)
-        )
+        result = type_of_results(kinds)
+        made = w.call(name, result, [part for arg in args for part in arg.parts()])
+        if len(kinds) < 2:
+            return Number(kinds[0], made) if kinds else None
+        parts = (w.put(f"extractvalue {result} {made}, {k}") for k in range(len(kinds)))
+        return tuple(map(Number, kinds, parts))
 
     def _external(self, caller: Expressions, function: External, args: list[Any]) -> Any:
         result = "void" if function.result is None else LLVM[function.result]
@@ -93,7 +87,7 @@ class Module:
         return None if function.result is None else Number(function.result, made)
 
     def function(self, function: Any, forms: tuple[Any, ...]) -> tuple[str, tuple[str, ...]]:
-        """Return the name of a function for some forms of arguments, and the kinds of its results."""
+        """Return the name of a function for forms of arguments, and the kinds of its results."""
         function = getattr(function, "plain", function)
         key = function, forms
         if key not in self._made:
@@ -103,8 +97,8 @@ class Module:
         return self._made[key]
 
     def add(
-        self, name: str, tree: ast.FunctionDef, space: Mapping[str, Any], forms: tuple[Any, ...],
-    ) -> tuple[str, ...]:  # fmt: skip
+        self, name: str, tree: ast.FunctionDef, space: Mapping[str, Any], forms: tuple[Any, ...]
+    ) -> tuple[str, ...]:
         """Add a function; return the kinds of its results."""
         widened: dict[str, Any] = {}
         while True:
@@ -127,6 +121,9 @@ def tree_of(function: Any) -> ast.FunctionDef:
 # ---- functions that compiled code has -----------------------------------------------------------
 
 
+_FLOAT64 = Static(np.float64)
+
+
 def _len(e: Expressions, x: ArrayValue) -> Number:
     return Number("int64", x.shape[0])
 
@@ -143,13 +140,13 @@ def _slice(e: Expressions, start: Number, stop: Number) -> Part:
     return Part(start, stop)
 
 
-def _empty(e: Expressions, shape: Any, dtype: Static = Static(np.float64)) -> ArrayValue:
+def _empty(e: Expressions, shape: Any, dtype: Static = _FLOAT64) -> ArrayValue:
     return e.new(shape if type(shape) is tuple else (shape,), np.dtype(dtype.object).name)
 
 
-def _zeros(e: Any, shape: Any, dtype: Static = Static(np.float64)) -> ArrayValue:
+def _zeros(e: Expressions, shape: Any, dtype: Static = _FLOAT64) -> ArrayValue:
     x = _empty(e, shape, dtype)
-    e._write(x, literal(0, x.kind))
+    e.fill(x, literal(0, x.kind))
     return x
 
 

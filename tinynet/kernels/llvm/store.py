@@ -1,7 +1,7 @@
 """Machine code on disk, in a folder of the user's.
 
-The name of a file is the digest of all that its code depends on. A folder that others could write to
-is not used, and a file that is not as it was left is not believed.
+The name of a file is the digest of all that its code depends on. A folder that others could write
+to is not used, and a file that is not as it was left is not believed.
 """
 
 from __future__ import annotations

@@ -29,6 +29,12 @@ def in_memory(kind: str) -> str:
     return "i8" if kind == "bool" else LLVM[kind]
 
 
+def type_of_results(kinds: tuple[str, ...]) -> str:
+    """Return LLVM's type of what a function returns: nothing, a number, or several."""
+    types = [LLVM[kind] for kind in kinds]
+    return types[0] if len(types) == 1 else f"{{ {', '.join(types)} }}" if types else "void"
+
+
 class Number(NamedTuple):
     """A number: its kind, a key of ``LLVM``, and the text of its value."""
 
@@ -36,8 +42,12 @@ class Number(NamedTuple):
     text: str
 
     @property
-    def form(self) -> Any:
+    def form(self) -> str:
         return self.kind
+
+    def parts(self) -> list[tuple[str, str]]:
+        """Return LLVM's type and its text."""
+        return [(LLVM[self.kind], self.text)]
 
 
 class Form(NamedTuple):
@@ -106,7 +116,9 @@ def common(a: str, b: str) -> str:
         return "float64" if wide else "float32"
     if "uint64" in (a, b):
         return "uint64"
-    return "int32" if {a, b} <= {"bool", "int8", "uint8", "int32"} and "int32" in (a, b) else "int64"
+    return (
+        "int32" if {a, b} <= {"bool", "int8", "uint8", "int32"} and "int32" in (a, b) else "int64"
+    )
 
 
 def united(a: Any, b: Any) -> Any:

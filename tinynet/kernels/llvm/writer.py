@@ -162,6 +162,8 @@ class Writer:
 
     def negative(self, x: Number) -> Number:
         """Compute ``-x``."""
+        if x.text.isdigit():
+            return Number(x.kind, f"-{x.text}")
         if is_float(x.kind):
             return Number(x.kind, self.put(f"fneg {self.flags} {LLVM[x.kind]} {x.text}"))
         return self.arithmetic("-", literal(0, x.kind), x)
@@ -246,10 +248,6 @@ class Writer:
             text = self.put(f"zext i1 {text} to i8")
         self.store(in_memory(x.kind), text, self.address(x, offset))
 
-    def strided(self, x: ArrayValue) -> ArrayValue:
-        """Return the array with its steps written out."""
-        return ArrayValue(x.kind, x.data, x.shape, self.steps(x))
-
 
 class Variable:
     """A variable of a function, in memory: LLVM puts it into a register.
@@ -271,14 +269,18 @@ class Variable:
             return Number(self.form, texts[0])
         return ArrayValue.of_parts(self.form, texts)
 
+    def number(self) -> Number:
+        """Return its value, a number."""
+        value = self.get()
+        assert isinstance(value, Number)
+        return value
+
     def set(self, value: Value) -> None:
         """Set it to a value of its form, or of one that it includes."""
         w = self._writer
-        if isinstance(self.form, str):
-            assert isinstance(value, Number)
-            w.store(self._types[0], w.cast(value, self.form).text, self._places[0])
-            return
-        assert isinstance(value, ArrayValue)
-        whole = value if self.form.contiguous else w.strided(value)
-        for (t, text), place in zip(whole.parts(), self._places, strict=True):
+        if isinstance(value, Number):
+            value = w.cast(value, str(self.form))
+        elif isinstance(self.form, Form) and not self.form.contiguous:
+            value = ArrayValue(value.kind, value.data, value.shape, w.steps(value))
+        for (t, text), place in zip(value.parts(), self._places, strict=True):
             w.store(t, text, place)

@@ -70,7 +70,9 @@ def _find_sgemm() -> None:
         blas.sgemm = external("dnnl_sgemm", function, "int32", *takes, "int64", "int64")
         openmp = onednn.library.openmp()
         blas.get_threads = external("omp_get_max_threads", openmp.omp_get_max_threads, "int32")
-        blas.set_threads = external("omp_set_num_threads", openmp.omp_set_num_threads, None, "int32")
+        blas.set_threads = external(
+            "omp_set_num_threads", openmp.omp_set_num_threads, None, "int32"
+        )
         blas.product = blas.product_by_onednn
     elif by_blas is not None:
         function, bits = by_blas

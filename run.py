@@ -70,11 +70,11 @@ CHECKS = {
 }
 # Tests whose results depend on the processor; they run a second time as on an older one.
 NUMERICAL = [
-    "tests/unit/nn", "tests/unit/numba_kernels", "tests/unit/optim", "tests/unit/ops/test_erf.py",
+    "tests/unit/nn", "tests/unit/native_kernels", "tests/unit/optim", "tests/unit/ops/test_erf.py",
     "tests/unit/ops/test_linalg.py", "tests/unit/ops/test_sums.py", "tests/unit/test_accuracy.py",
     "tests/answers/oracle",
     "tinynet/autograd", "tinynet/core", "tinynet/data/transforms", "tinynet/distributions",
-    "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/kernels/numba",
+    "tinynet/fft", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/kernels/native",
     "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse",
 ]  # fmt: skip
 # The extras that commands need, ...
@@ -375,9 +375,9 @@ def for_tests() -> dict[str, str]:
 
 
 def older_processor() -> dict[str, str]:
-    """Settings that make numpy, OpenBLAS and numba compute as on the oldest processor they know."""
+    """Settings that make numpy, OpenBLAS and LLVM compute as on the oldest processor they know."""
     answer = subprocess.run([str(VENV_PYTHON), "-c", FEATURES], stdout=subprocess.PIPE, text=True)
-    settings = {"NUMBA_CPU_NAME": "generic", "OPENBLAS_NUM_THREADS": "2"}
+    settings = {"TINYNET_CPU": "generic", "OPENBLAS_NUM_THREADS": "2"}
     features = answer.stdout.strip()
     if features:
         settings["NPY_DISABLE_CPU_FEATURES"] = features

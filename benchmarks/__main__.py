@@ -77,7 +77,7 @@ def parsed() -> argparse.Namespace:
 
 def machine(threads: list[int], rounds: int) -> str:
     """Return one line that describes the machine and the versions."""
-    packages = ("numpy", "torch", "jax", "numba")
+    packages = ("numpy", "torch", "jax", "llvmlite")
     told = f"{' and '.join(map(str, threads))} thread{'s' * (threads != [1])}"
     found = [f"{p} {metadata.version(p)}" for p in packages if util.find_spec(p)]
     return (

@@ -7,10 +7,10 @@ from benchmarks.workloads import ROWS, answer_aim
 
 def report(threads: int, rounds: int) -> Table:
     """Measure the inference time of each model."""
-    names = ("tinynet", "numba", "compiled", "compiled-numba", "torch", "inductor")
+    names = ("tinynet", "llvm", "compiled", "compiled-llvm", "torch", "inductor")
     with Race(names, threads) as race:
         times, faster = map(race.columns, (TIMES, FASTER))
-        heads = ["workload", *times.values(), *faster.values(), AIMS["compiled-numba"]]
+        heads = ["workload", *times.values(), *faster.values(), AIMS["compiled-llvm"]]
         table = Table(titled("One answer under no_grad, B 1", threads), heads, notes=race.notes)
         for row in ROWS:
             found = race.run(row, rounds, answers=True)

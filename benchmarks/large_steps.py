@@ -12,9 +12,9 @@ from benchmarks.workloads import Workload
 
 SIDES = {
     "tinynet": "tinynet",
-    "numba": "with numba",
+    "llvm": "with LLVM",
     "compiled": "compiled",
-    "compiled-numba": "compiled by numba",
+    "compiled-llvm": "compiled by LLVM",
     "torch": "PyTorch",
 }
 FIT = {"gpt2": ("tinynet", "compiled", "torch")}  # those that fit into 16 GB of memory at once

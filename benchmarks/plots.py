@@ -8,7 +8,7 @@ from benchmarks.race import FASTER
 from benchmarks.tables import Table
 
 OURS, THEIRS = "#1f6f8b", "#d1603d"
-STRENGTHS = {"tinynet": 1.0, "numba": 0.45, "compiled": 0.7, "compiled-numba": 0.3}
+STRENGTHS = {"tinynet": 1.0, "llvm": 0.45, "compiled": 0.7, "compiled-llvm": 0.3}
 
 
 def kind_of(table: Table) -> Callable[[Table, Path], None] | None:

@@ -24,18 +24,18 @@ NEEDED = ("tinynet", "torch", "floor")  # other sides are left out where they do
 TIMES = {  # the columns of a side's times
     "tinynet": "tinynet µs",
     "compiled": "compiled µs",
-    "compiled-numba": "compiled by numba µs",
+    "compiled-llvm": "compiled by LLVM µs",
     "torch": "PyTorch µs",
     "inductor": "torch.compile µs",
     "jax": "JAX jit µs",
 }
 FASTER = {  # the columns of its speed, relative to PyTorch's
     "tinynet": "times as fast as PyTorch",
-    "numba": "with numba",
+    "llvm": "with LLVM",
     "compiled": "compiled",
-    "compiled-numba": "compiled by numba",
+    "compiled-llvm": "compiled by LLVM",
 }
-AIMS = {"tinynet": "aim", "compiled": "aim compiled", "compiled-numba": "aim by numba"}
+AIMS = {"tinynet": "aim", "compiled": "aim compiled", "compiled-llvm": "aim by LLVM"}
 WITH_JAX = (
     "mlp_small",
     "mlp_small_adamw",
@@ -186,7 +186,7 @@ def _steps_per_turn(side: Side) -> int:
 
 def report(threads: int, rounds: int, only: list[str]) -> Table:
     """Measure training steps of the workloads: eager, compiled, PyTorch's and JAX's."""
-    with Race(("tinynet", "numba", *list(TIMES)[1:]), threads) as race:
+    with Race(("tinynet", "llvm", *list(TIMES)[1:]), threads) as race:
         times, faster, aims = map(race.columns, (TIMES, FASTER, AIMS))
         heads = ["workload", "model", "optimizer", "B"]
         heads += [*times.values(), *faster.values(), *aims.values()]

@@ -14,11 +14,11 @@ from benchmarks.workloads import BY_NAME, Training
 
 LIBRARIES = {  # the name of a side -> its library, and the backend of its compiler
     "tinynet": ("tinynet", None),
-    "numba": ("tinynet", None),
+    "llvm": ("tinynet", None),
     "floor": ("tinynet", None),
     "jax": ("tinynet", None),
     "compiled": ("tinynet", "numpy"),
-    "compiled-numba": ("tinynet", "numba"),
+    "compiled-llvm": ("tinynet", "llvm"),
     "torch": ("torch", None),
     "inductor": ("torch", "inductor"),
 }
@@ -40,9 +40,8 @@ class Worker:
         self.clock = process_time if threads == 1 else perf_counter
         self.kind: Any = functools.partial(Training, backend=backend)
         lib.set_num_threads(threads)
-        if name == "numba":
-            importlib.import_module("numba")
-            lib.backends.numba.enabled = True
+        if name == "llvm":
+            lib.backends.llvm.enabled = True
         elif name == "floor":
             self.kind = Floor
         elif name == "jax":

@@ -36,9 +36,9 @@ class Workload:
     data: Callable[[np.random.Generator], tuple[Any, Any]]
 
 
-def aims(tinynet: float, compiled: float, compiled_numba: float) -> dict[str, float]:
-    """Return the aims of eager steps, of compiled ones, and of those that numba compiles."""
-    return {"tinynet": tinynet, "compiled": compiled, "compiled-numba": compiled_numba}
+def aims(tinynet: float, compiled: float, compiled_llvm: float) -> dict[str, float]:
+    """Return the aims of eager steps, of compiled ones, and of those that LLVM compiles."""
+    return {"tinynet": tinynet, "compiled": compiled, "compiled-llvm": compiled_llvm}
 
 
 SGD = ("SGD", {"lr": 0.01})

@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[1]
 MEASURED = {
     "tinynet µs": "eager",
     "compiled µs": "compiled",
-    "compiled by numba µs": "by numba",
+    "compiled by LLVM µs": "by LLVM",
     "PyTorch µs": "PyTorch",
     "torch.compile µs": "`torch.compile`",
     "JAX jit µs": "JAX jit",

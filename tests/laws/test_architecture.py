@@ -51,7 +51,7 @@ ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory
 ROWS_OF["kernels"] = [
     ["threads"],
     ["along", "low_precision", "onednn", "strides", "sums"],
-    ["index_sums", "numba"],
+    ["index_sums", "llvm"],
     ["__init__"],
 ]
 ROWS_OF["core"] = [
@@ -114,7 +114,7 @@ EDGE = {
     "data/readers/pillow.py": {"PIL"},
     "distributed/mpi.py": {"mpi4py"},
     "dtypes/extension_dtypes.py": {"ml_dtypes"},
-    "kernels/numba/compiler.py": {"llvmlite", "numba"},
+    "kernels/llvm/machine.py": {"llvmlite"},
     "onnx/model_proto.py": {"onnx"},
     "train/show/plots.py": {"matplotlib"},
     "train/study/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 LATER = """
     amp autograd backends batching data distributions exchange func masked nn optim
     signal train type_info utils compat.accelerator invocation.commands
-    numba_kernels.compiler numba_kernels.tables
+    native_kernels.compiler native_kernels.tables
 """.split()
 HEAVY = """
     argparse csv dataclasses glob hashlib json numpy.polynomial pathlib random shutil signal zipfile

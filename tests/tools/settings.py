@@ -17,7 +17,7 @@ READ = {
     "warnings each time": tn.is_warn_always_enabled,
     "precision of products": tn.get_float32_matmul_precision,
     "threads": tn.get_num_threads,
-    "kernels of numba": lambda: tn.backends.numba.enabled,
+    "kernels of LLVM": lambda: tn.backends.llvm.enabled,
     "autocast": lambda: (tn.is_autocast_enabled(), tn.get_autocast_dtype("cpu")),
     "cache of autocast": tn.is_autocast_cache_enabled,
     "print options": lambda: printing._options,

@@ -1,4 +1,4 @@
-"""Backends: numba, which tinynet can use, and PyTorch's, whose switches have no effect."""
+"""Backends: LLVM, which tinynet can use, and PyTorch's, whose switches have no effect."""
 
 from tinynet.backends.absent import cuda as cuda
 from tinynet.backends.absent import cudnn as cudnn
@@ -7,4 +7,5 @@ from tinynet.backends.absent import mkldnn as mkldnn
 from tinynet.backends.absent import mps as mps
 from tinynet.backends.absent import openmp as openmp
 from tinynet.backends.absent import opt_einsum as opt_einsum
-from tinynet.backends.switch import numba as numba
+from tinynet.backends.switch import llvm as llvm
+from tinynet.backends.switch import llvm as numba  # noqa: F401 - its name before

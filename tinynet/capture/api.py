@@ -11,13 +11,13 @@ from tinynet.base import invocation
 from tinynet.capture.compiled import Compiled
 from tinynet.capture.explain import Explanation
 from tinynet.capture.guard.holdings import is_a
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.tables import attributes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-BACKENDS = ("numpy", "numba", "inductor", "eager", "aot_eager")
+BACKENDS = ("numpy", "llvm", "numba", "inductor", "eager", "aot_eager")
 MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
 
 
@@ -101,15 +101,16 @@ def compile(
         model: a module or function; None returns a decorator.
         fullgraph: raise an error instead of the warning.
         dynamic: ignored: each shape gets its own program.
-        backend: ``"numpy"``; PyTorch's ``"inductor"`` is accepted for it, and ``"eager"`` and
-            ``"aot_eager"`` do not compile.
+        backend: ``"numpy"``, or ``"llvm"`` for native functions (``"numba"`` is the same).
+            PyTorch's ``"inductor"`` is ``"numpy"`` here; ``"eager"`` and ``"aot_eager"`` do not
+            compile.
         mode, options: PyTorch's; ignored, but an unknown mode is an error.
         disable: return the model unchanged.
         verify: how often replays are compared with eager calls. By default, the third one is, then
             about the 10th, 100th, ..., and the first one of each further program; where they
             differ, a warning comes, and all calls run eagerly from then on. ``n``: every n-th
             replay of a program is, and a difference is an error. 0: none is.
-        wait: with the numba backend, whether the first replay waits for the compiler. ``False``:
+        wait: with the LLVM backend, whether the first replay waits for the compiler. ``False``:
             replays run by numpy until another process has compiled the program;
             ``explain().native_from`` notes when. Such notes: the replays at which programs become
             native, so that a run repeats to the bit.
@@ -147,11 +148,11 @@ def compile(
         )
     if verify is not None and (not isinstance(verify, int) or verify < 0):
         raise ValueError(f"verify must be a number of calls >= 0. Got {verify!r} instead.")
-    if backend == "numba" and not compiler.is_available():
-        raise RuntimeError(f"backend='numba' needs numba: {invocation.installation('numba')}")
+    known = "llvm" if backend in ("llvm", "numba") else "numpy"
+    if known == "llvm" and not compiler.is_available():
+        raise RuntimeError(f"backend={backend!r} needs llvmlite: {invocation.installation('llvm')}")
     if not isinstance(wait, bool) and not all(n is None or n > 0 for n in wait):
         raise ValueError(f"wait must be a bool, or numbers of replays > 0. Got {wait!r} instead.")
-    known = "numba" if backend == "numba" else "numpy"
     chosen = {"fullgraph": fullgraph, "verify": verify, "backend": known, "wait": wait}
     if model is None:
         return lambda model: _compiled(model, disable, backend, chosen)

@@ -47,7 +47,7 @@ _NAMES = {
     "set_data": set_data,
     "wrap": wrap,
 }
-NUMPY, NATIVE, MEASURED = "numpy", "numba", "numba, where it is faster"  # backends
+NUMPY, NATIVE, MEASURED = "numpy", "llvm", "LLVM, where it is faster"  # backends
 DIAGNOSED = 100  # failures of guards of which the condition is looked for
 
 

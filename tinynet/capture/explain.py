@@ -40,10 +40,10 @@ class ProgramReport:
         failed: the conditions that failed, and how often.
         calls: the number of its calls by kind: ``forward`` and ``backward``.
         overwritten: the number of calls that write their result over an array of no further use.
-        native_from: with the numba backend, the number of the first replay that was native, if any.
-        native: with the numba backend, what each of its native functions does.
-        outrun: with the numba backend, numpy takes less time here for all or parts of it.
-        others: with the numba backend, the number of calls outside of them, by name.
+        native_from: with the LLVM backend, the number of the first replay that was native, if any.
+        native: with the LLVM backend, what each of its native functions does.
+        outrun: with the LLVM backend, numpy takes less time here for all or parts of it.
+        others: with the LLVM backend, the number of calls outside of them, by name.
         peak: bytes of its own arrays, without arguments, parameters and optimizer state.
     """
 
@@ -81,9 +81,7 @@ class ProgramReport:
             rows.append((what, f"{sum(kinds.values())} ({counts})"))
         rows += [("" if i else "native", title) for i, title in enumerate(self.native)]
         if self.waits:
-            rows.append(
-                ("native", "numba compiles it in another process; numpy runs it until then")
-            )
+            rows.append(("native", "LLVM compiles it in another process; numpy runs it until then"))
         elif (self.native_from or 1) > 1:
             rows.append(("", f"from replay {self.native_from:,} on"))
         if self.outrun:

@@ -46,7 +46,7 @@ def record_program(compiled: Any, *args: Any, **kwargs: Any) -> Graphs:
     It runs several times, for the median of the times, and the effects of all but the last are
     undone; once only if hooks would see it, in a process group, or after two seconds.
     In the graph, modules are scopes; ``backward`` holds the calls of the backward pass, in the
-    scopes of their modules; the name of an optimizer, its step. With the numba backend, the calls
+    scopes of their modules; the name of an optimizer, its step. With the LLVM backend, the calls
     that became one native function stand in a scope of their own, ``native``.
 
     Args:

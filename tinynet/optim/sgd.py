@@ -8,7 +8,7 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
@@ -140,9 +140,9 @@ class SGD(Elementwise):
 def _descend(param: Array, rows: Any, rate: float) -> None:
     """Subtract rows of a gradient times the learning rate, bit by bit as the dense update does."""
     table = param.ndim == 2 and param.flags.c_contiguous and rows.values.flags.c_contiguous
-    if table and numba_kernels.takes(param, rows.values):
+    if table and native_kernels.takes(param, rows.values):
         part = np.empty(param.shape[1], np.float32)
-        numba_kernels.tables.descend(param, rows.index, rows.values, np.float32(rate), part)
+        native_kernels.tables.descend(param, rows.index, rows.values, np.float32(rate), part)
         return
     moved = param.take(rows.index, axis=0)
     moved -= rate * rows.values

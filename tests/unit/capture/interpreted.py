@@ -1,4 +1,4 @@
-"""The numba backend without its compiler: native functions run as the Python code they are.
+"""The LLVM backend without its compiler: native functions run as the Python code they are.
 
 What a program computes is the same, and thousands of programs take minutes rather than days.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from tinynet.capture.native import cache, fusion, library, optimizers
 from tinynet.kernels.llvm import elementary, memory, store
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 
 MATH = types.SimpleNamespace(
     **{name: getattr(np, name) for name in "exp log sqrt tanh log1p expm1 sin cos".split()}

@@ -38,15 +38,15 @@ def run_programs(name, number):
         return sum(check(SEED + i, compile).replayed > 0 for i in range(number))
 
 
-@pytest.mark.parametrize("name", ["numpy", "numba"])
+@pytest.mark.parametrize("name", ["numpy", "llvm"])
 def test_some_programs(name):
-    if name == "numba":
-        pytest.importorskip("numba")
+    if name == "llvm":
+        pytest.importorskip("llvmlite")
     assert run_programs(name, QUICK) > QUICK / 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["numpy", "numba"])
+@pytest.mark.parametrize("name", ["numpy", "llvm"])
 def test_many_programs(name, capsys):
     replayed = run_programs(name, FULL)
     with capsys.disabled():

@@ -13,7 +13,7 @@ from tinynet.capture.verify.snapshot import Snapshot
 
 from .interpreted import interpret
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 CALLS, TAKES = 12, 5  # native once the compiler was asked that often
 
@@ -45,7 +45,7 @@ class Run:
         tn.manual_seed(5)
         self.data = [batch() for _ in range(CALLS)]
         self.seen = []
-        self.compiled = Continued(self.step, [self.net, self.optimizer], backend="numba", wait=wait)
+        self.compiled = Continued(self.step, [self.net, self.optimizer], backend="llvm", wait=wait)
 
     def train(self, begin, end):
         for i in range(begin, end):
@@ -127,7 +127,7 @@ def test_a_function_that_cannot_be_captured_any_more_runs_eagerly():
         loss = step(x, y)
         return loss if loss.item() < 1e9 else None
 
-    other = Continued(changed, [again.net, again.optimizer], backend="numba")
+    other = Continued(changed, [again.net, again.optimizer], backend="llvm")
     other.load_state_dict(again.compiled.state_dict())
     before = [p.tolist() for p in again.net.parameters()]
     with pytest.warns(tn.compiler.CompileWarning, match="item"):
@@ -151,7 +151,7 @@ def test_what_is_past():
         Past(1).after(1) == Past(2, 0, None, "numpy")
         and Past(2, 3, None, "numpy").after(2).replays == 5
     )
-    assert Past(2, 6, 7, "numba").is_native(0) and not Past(2, 5, 7, "numba").is_native(1)
+    assert Past(2, 6, 7, "llvm").is_native(0) and not Past(2, 5, 7, "llvm").is_native(1)
     assert not Past(2, 9, None, "numpy").is_native(0) and Past(2).is_native(1)
     assert not Past(1).is_native(1) and Past(2, 3, None, "numpy").is_native(4)
 

@@ -122,7 +122,7 @@ def test_the_peak_of_a_chain_that_is_overwritten():
 
 
 def test_the_peak_of_native_functions(monkeypatch):
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     interpret(monkeypatch)
     x, weight = tn.ones(10, 20), tn.ones(20, 30)
     for function, expected in (
@@ -130,7 +130,7 @@ def test_the_peak_of_native_functions(monkeypatch):
         (lambda x: ((x @ weight) * 2).exp(), (2400, 2400)),  # and a product
     ):
         _, captured, _ = capture(function, [x], (x,), {})
-        entry = entry_of(captured, "numba")
+        entry = entry_of(captured, "llvm")
         assert peak(captured.program, entry.run) == expected
 
 
@@ -176,7 +176,7 @@ def test_what_follows_operations_is_named():
 
 
 def test_what_became_native(monkeypatch):
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     interpret(monkeypatch)
     net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 3))
     adam = optim.Adam(net.parameters())
@@ -188,7 +188,7 @@ def test_what_became_native(monkeypatch):
         adam.step()
         return loss, x.median()
 
-    step = tn.compile(step, backend="numba")
+    step = tn.compile(step, backend="llvm")
     for _ in range(4):
         step(tn.ones(4, 6), tn.tensor([0, 1, 2, 0]))
     (program,) = step.explain().programs

@@ -13,7 +13,7 @@ from tinynet.capture import compiled, fastest
 from tinynet.capture.native import choices
 from tinynet.kernels.llvm import store
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def times(tmp_path, monkeypatch):
     return found
 
 
-def trained(backend="numba", replays=4, **options):
+def trained(backend="llvm", replays=4, **options):
     """A compiled step after some replays, and all that is visible of its net after each."""
     net, optimizer, step = make()
     made = tn.compile(step, backend=backend, **options)
@@ -89,7 +89,7 @@ def test_measuring_leaves_no_traces(times):
     net = nn.Sequential(nn.Linear(4, 3), nn.Dropout(0.5), nn.Tanh())
     times["numpy"] = 0.5
     seen = []
-    for backend in ("numba", "numpy"):
+    for backend in ("llvm", "numpy"):
         tn.manual_seed(0)
         made = tn.compile(net, backend=backend)
         x = tn.ones(2, 4, requires_grad=True)
@@ -103,7 +103,7 @@ def test_a_program_with_hooks_is_not_measured(times):
     net, optimizer, step = make()
     heard = []
     next(net.parameters()).register_hook(heard.append)
-    made = tn.compile(step, backend="numba")
+    made = tn.compile(step, backend="llvm")
     for _ in range(4):
         made(*batch())
     assert len(heard) == 4 and times["races"] == [] and made.native_from == [1]
@@ -136,7 +136,7 @@ def test_times_are_those_of_the_fastest_turn(monkeypatch):
 def test_a_note_names_what_it_is_for(times, tmp_path):
     trained()
     (note,) = (json.loads(path.read_text()) for path in tmp_path.glob("choice_*.json"))
-    assert note["chosen"] == "numba" and note["seconds"] == [1.0, 2.0]
+    assert note["chosen"] == "llvm" and note["seconds"] == [1.0, 2.0]
 
 
 def test_numpy_runs_where_there_is_no_clear_gain(times):

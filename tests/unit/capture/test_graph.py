@@ -183,12 +183,12 @@ def test_without_a_program():
 
 
 def test_native_functions_are_scopes():
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     tn.manual_seed(0)
     net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
     optimizer = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
 
-    @tn.compile(backend="numba", fullgraph=True)
+    @tn.compile(backend="llvm", fullgraph=True)
     def step(x, y):
         optimizer.zero_grad()
         loss = F.cross_entropy(net(x), y)

@@ -1,4 +1,4 @@
-"""The numba backend: the results of float64's truth, within a few roundings."""
+"""The LLVM backend: the results of float64's truth, within a few roundings."""
 
 import copy
 
@@ -15,7 +15,7 @@ from tinynet.capture.native.symbols import KERNELS, UFUNCS, form_of
 from tinynet.compat.testing import assert_close
 from tinynet.core.declaration.operation import REGISTRY
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,7 @@ def natives(compiled):
 def test_a_training_step(optimizer, options):
     net, updating, step = make(optimizer, **options)
     other, reference, eager = make(optimizer, **options)
-    compiled = tn.compile(step, backend="numba")
+    compiled = tn.compile(step, backend="llvm")
     for i in range(8):
         x, y = batch(3 if i == 6 else 4)
         if i == 5:
@@ -58,14 +58,14 @@ def test_a_training_step(optimizer, options):
 
 
 def test_equal_layers_share_their_native_functions():
-    """The runs differ in the numbers of their values alone, so numba compiles them once."""
+    """The runs differ in the numbers of their values alone, so LLVM compiles them once."""
 
     def layers(x):
         for _ in range(3):
             x = ((x * 2 + 1).tanh() - x).cumsum(0)
         return x
 
-    compiled = tn.compile(layers, backend="numba")
+    compiled = tn.compile(layers, backend="llvm")
     x = tn.randn(4, 3)
     for _ in range(3):
         assert_close(compiled(x), layers(x))
@@ -77,7 +77,7 @@ def test_equal_layers_share_their_native_functions():
 def test_formulas_that_accept_bfloat16_are_native():
     tn.ones(2, dtype=tn.bfloat16)
     x = tn.ones(3, requires_grad=True)
-    compiled = tn.compile(lambda x: (x.exp() * x).sum(), backend="numba")
+    compiled = tn.compile(lambda x: (x.exp() * x).sum(), backend="llvm")
     for _ in range(4):
         compiled(x).backward()
     assert x.grad.tolist() == near([8 * np.e] * 3)
@@ -89,7 +89,7 @@ def test_formulas_that_accept_bfloat16_are_native():
 def test_runs_are_the_same_from_one_to_the_next():
     def run():
         net, _, step = make()
-        compiled = tn.compile(step, backend="numba")
+        compiled = tn.compile(step, backend="llvm")
         tn.manual_seed(5)
         for _ in range(5):
             compiled(*batch())
@@ -101,7 +101,7 @@ def test_runs_are_the_same_from_one_to_the_next():
 def test_a_chain_of_numbers_is_one_native_function():
     scale = tn.tensor(0.9, requires_grad=True)
 
-    @tn.compile(backend="numba")
+    @tn.compile(backend="llvm")
     def step(x):
         for _ in range(10):
             x = tn.tanh(x * scale)
@@ -132,7 +132,7 @@ def test_elementwise_operations_and_their_formulas(kind):
         each = [op.function(x, y) if len(op.tensors) == 2 else op.function(x) for op in chosen]
         return tn.stack([result.sin() for result in each])
 
-    compiled = tn.compile(eager, backend="numba")
+    compiled = tn.compile(eager, backend="llvm")
     for i in range(4):
         x, y = tn.rand(4, 5, dtype=kind) + 0.25, tn.rand(5, dtype=kind) + 0.25
         if i == 3:  # a replay on numbers that need care
@@ -155,7 +155,7 @@ def test_each_form_belongs_to_an_operation():
 def test_data_that_the_native_function_does_not_take():
     net, _, step = make()
     other, _, eager = make()
-    compiled = tn.compile(step, backend="numba")
+    compiled = tn.compile(step, backend="llvm")
     x, y = batch()
     for _ in range(3):
         compiled(x, y), eager(x, y)
@@ -169,7 +169,7 @@ def test_data_that_the_native_function_does_not_take():
 
 
 def test_views_and_transposes_are_left_to_numpy():
-    @tn.compile(backend="numba")
+    @tn.compile(backend="llvm")
     def f(x):
         return (x.T * 2 + 1).tanh() * x.T
 
@@ -180,7 +180,7 @@ def test_views_and_transposes_are_left_to_numpy():
 
 def test_a_module_and_its_backward():
     net = nn.Sequential(nn.Linear(4, 8), nn.Sigmoid(), nn.Linear(8, 2, bias=False))
-    compiled = tn.compile(net, backend="numba")
+    compiled = tn.compile(net, backend="llvm")
     for _ in range(4):
         x = tn.randn(2, 3, 4, requires_grad=True)
         mine = tn.autograd.grad(compiled(x).square().sum(), [x, *net.parameters()])
@@ -193,7 +193,7 @@ def test_a_module_and_its_backward():
 def test_layers_of_a_transformer(kind):
     net = nn.Sequential(nn.LayerNorm(8), nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 8), nn.Tanh())
     net, truth = net.to(kind), copy.deepcopy(net).double()
-    compiled = tn.compile(lambda x: (net(x) + x).reshape(12, 8).exp(), backend="numba")
+    compiled = tn.compile(lambda x: (net(x) + x).reshape(12, 8).exp(), backend="llvm")
     for i in range(4):
         x = tn.randn(4, 3, 8, dtype=kind, requires_grad=True)
         if i == 3:
@@ -219,7 +219,7 @@ def test_layers_of_a_transformer(kind):
     [("exp", np.linspace(-87, 88.7, 100_001), 1.5), ("tanh", np.linspace(-12, 12, 100_001), 3)],
 )
 def test_exponential_functions(name, numbers, bound):
-    function = tn.compile(lambda x: getattr(tn, name)(x * 1) + 0, backend="numba")
+    function = tn.compile(lambda x: getattr(tn, name)(x * 1) + 0, backend="llvm")
     given = tn.tensor(numbers, dtype=tn.float32)
     for _ in range(3):
         found = function(given)
@@ -227,24 +227,24 @@ def test_exponential_functions(name, numbers, bound):
     roundings = np.abs(found.numpy() - truth) / np.maximum(np.abs(truth), 1e-30) / 2**-24
     assert roundings.max() < bound
     special = tn.tensor([np.nan, np.inf, -np.inf, 89, -110, 0], dtype=tn.float32)
-    function = tn.compile(lambda x: getattr(tn, name)(x * 1) + 0, backend="numba")
+    function = tn.compile(lambda x: getattr(tn, name)(x * 1) + 0, backend="llvm")
     with np.errstate(over="ignore"):
         for _ in range(3):
             found, truth = function(special), getattr(np, name)(special.numpy())
     np.testing.assert_array_equal(found.numpy(), truth)
 
 
-def test_what_numba_cannot_compile_is_left_to_numpy(monkeypatch, recwarn):
+def test_what_llvm_cannot_compile_is_left_to_numpy(monkeypatch, recwarn):
     monkeypatch.setitem(symbols.UFUNCS, "sin", "unknown({0})")
-    function = tn.compile(lambda x: x.sin() * 2, backend="numba")
+    function = tn.compile(lambda x: x.sin() * 2, backend="llvm")
     for _ in range(5):
         assert_close(function(tn.ones(3)), tn.ones(3).sin() * 2)
-    (message,) = [str(w.message) for w in recwarn if "numba" in str(w.message)]
+    (message,) = [str(w.message) for w in recwarn if "LLVM" in str(w.message)]
     assert "which numpy runs instead" in message
 
 
 def test_one_call_is_left_to_numpy():
-    f = tn.compile(lambda x: x.tanh(), backend="numba")
+    f = tn.compile(lambda x: x.tanh(), backend="llvm")
     for _ in range(4):
         f(tn.ones(3))
     assert not natives(f) and fusion.LEAST == 2
@@ -254,7 +254,7 @@ def test_where_numbers_of_the_loss_come_from():
     def loss(x, y):
         return F.cross_entropy(x, y)
 
-    compiled = tn.compile(loss, backend="numba")
+    compiled = tn.compile(loss, backend="llvm")
     for _ in range(4):
         x = tn.randn(8, 5, requires_grad=True)
         y = tn.randint(0, 5, (8,))

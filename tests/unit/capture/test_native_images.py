@@ -12,7 +12,7 @@ from tinynet.capture.graph import record_program
 from tinynet.kernels import onednn
 from tinynet.nn import functional as F
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 def step_of(net, dtype, **options):
@@ -93,7 +93,7 @@ def convolutions(request, monkeypatch):
 @pytest.mark.parametrize("name", NETS)
 def test_a_network(name, convolutions):
     exact = step_of(NETS[name], tn.float64)
-    found = step_of(NETS[name], tn.float32, backend="numba", fullgraph=True)
+    found = step_of(NETS[name], tn.float32, backend="llvm", fullgraph=True)
     scale = max(np.abs(value).max() for name, value in exact.items() if name.endswith("grad"))
     for name, value in exact.items():
         if value.dtype == np.int64:
@@ -110,7 +110,7 @@ def test_threads_change_nothing(name):
     before, found = tn.get_num_threads(), []
     for count in (1, 2, 3):
         tn.set_num_threads(count)
-        found.append(step_of(NETS[name], tn.float32, backend="numba", fullgraph=True))
+        found.append(step_of(NETS[name], tn.float32, backend="llvm", fullgraph=True))
     tn.set_num_threads(before)
     for other in found[1:]:
         for key, value in found[0].items():
@@ -120,7 +120,7 @@ def test_threads_change_nothing(name):
 def program_of(model, *shape):
     """A compiled step of a model, and an input for which it has a program."""
 
-    @tn.compile(backend="numba")
+    @tn.compile(backend="llvm")
     def step(x):
         model.zero_grad()
         model(x).sum().backward()
@@ -143,7 +143,7 @@ def test_each_layer_has_a_native_form(convolutions):
 
 def test_answers_run_natively(convolutions):
     model, x = net().eval(), tn.randn(1, 3, 14, 15)
-    compiled = tn.compile(lambda x: model(x), backend="numba")
+    compiled = tn.compile(lambda x: model(x), backend="llvm")
     with tn.no_grad():
         wanted = copy.deepcopy(model).double()(x.double())
         for _ in range(3):
@@ -165,7 +165,7 @@ def test_the_graph_of_a_program_runs_each_call(name):
 def test_gradients_outside_of_the_program_and_evaluation():
     tn.manual_seed(0)
     model, x = net(), tn.randn(6, 3, 14, 15)
-    compiled, found = tn.compile(model, backend="numba", fullgraph=True), []
+    compiled, found = tn.compile(model, backend="llvm", fullgraph=True), []
     for train in (True, False):
         model.train(train)
         exact = copy.deepcopy(model).to(tn.float64)
@@ -188,7 +188,7 @@ def test_max_pooling(size):
     def pooled(x):
         return F.max_pool2d(x.relu() * 2, 2)
 
-    fast, found = tn.compile(pooled, backend="numba", fullgraph=True), []
+    fast, found = tn.compile(pooled, backend="llvm", fullgraph=True), []
     for function in (pooled, fast, fast, fast):
         given = tn.from_numpy(x.copy()).requires_grad_()
         y = function(given)

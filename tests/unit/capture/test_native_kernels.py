@@ -1,4 +1,4 @@
-"""Steps of the numba backend run the kernels of eager code, in their own thread only."""
+"""Steps of the LLVM backend run the kernels of eager code, in their own thread only."""
 
 import threading
 
@@ -8,11 +8,11 @@ import pytest
 import tinynet as tn
 from tests.tools.rounding import STEPS, assert_near
 from tinynet import nn, optim
-from tinynet.kernels import numba as numba_kernels
-from tinynet.kernels.numba import gates, tables
+from tinynet.kernels import native as native_kernels
+from tinynet.kernels.native import gates, tables
 from tinynet.nn import functional as F
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 LENGTH, BATCH, SIZE, WORDS = 5, 4, 8, 40
 NETS = {
@@ -54,13 +54,13 @@ def trained(name, dtype, compiler=lambda step: step):
     return {n: (p.detach().numpy(), p.grad.numpy()) for n, p in parameters}
 
 
-def by_numba(step):
-    return tn.compile(step, backend="numba", fullgraph=True)
+def by_llvm(step):
+    return tn.compile(step, backend="llvm", fullgraph=True)
 
 
 @pytest.mark.parametrize("name", NETS)
 def test_steps_are_those_of_float64(name):
-    exact, found = trained(name, tn.float64), trained(name, tn.float32, by_numba)
+    exact, found = trained(name, tn.float64), trained(name, tn.float32, by_llvm)
     roundings = 4 * LENGTH * (BATCH + 2 * SIZE + STEPS)
     for key, pair in exact.items():
         for expected, array in zip(pair, found[key], strict=True):
@@ -69,8 +69,8 @@ def test_steps_are_those_of_float64(name):
 
 @pytest.mark.parametrize("name", NETS)
 def test_steps_run_the_kernels_in_their_thread(name, monkeypatch):
-    tn.compile(tn.relu, backend="numba")(tn.ones(1))
-    numba_kernels.compiler.prepare()
+    tn.compile(tn.relu, backend="llvm")(tn.ones(1))
+    native_kernels.compiler.prepare()
     module, *kernels = KERNELS[name]
     seen = []
 
@@ -85,11 +85,11 @@ def test_steps_run_the_kernels_in_their_thread(name, monkeypatch):
         return run
 
     def takes():
-        return numba_kernels.takes(np.ones(1, "f4"))
+        return native_kernels.takes(np.ones(1, "f4"))
 
     for kernel in kernels:
         monkeypatch.setattr(module, kernel, watched(kernel))
-    trained(name, tn.float32, by_numba)
+    trained(name, tn.float32, by_llvm)
     assert {*seen} == {(kernel, False) for kernel in kernels}
     assert not takes()
 
@@ -99,7 +99,7 @@ def test_steps_are_the_same_for_any_number_of_threads(name):
     before, found = tn.get_num_threads(), []
     for count in (1, 2):
         tn.set_num_threads(count)
-        pairs = trained(name, tn.float32, by_numba).values()
+        pairs = trained(name, tn.float32, by_llvm).values()
         found.append([array.tobytes() for pair in pairs for array in pair])
     tn.set_num_threads(before)
     assert found[0] == found[1]
@@ -107,9 +107,9 @@ def test_steps_are_the_same_for_any_number_of_threads(name):
 
 def test_an_error_leaves_the_kernels_off():
     weight = tn.ones(4, 2)
-    look_up = tn.compile(lambda x: F.embedding(x, weight, max_norm=1.0), backend="numba")
+    look_up = tn.compile(lambda x: F.embedding(x, weight, max_norm=1.0), backend="llvm")
     for _ in range(3):
         look_up(tn.tensor([0, 3]))
     with pytest.raises(IndexError, match="The table has 4 rows. Got index 4 instead."):
         look_up(tn.tensor([0, 4]))
-    assert not numba_kernels.thread.on
+    assert not native_kernels.thread.on

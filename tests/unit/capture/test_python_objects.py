@@ -386,10 +386,12 @@ def test_disable_and_backends_that_do_not_compile():
     assert compiled.calls() == (2, 2, 0)
 
 
-def test_the_numba_backend_without_numba(monkeypatch):
+def test_the_llvm_backend_without_llvm(monkeypatch):
     monkeypatch.setattr("tinynet.capture.api.compiler.is_available", lambda: False)
-    with pytest.raises(RuntimeError, match="backend='numba' needs numba: .* -m pip install numba"):
-        tn.compile(abs, backend="numba")
+    with pytest.raises(
+        RuntimeError, match="backend='llvm' needs llvmlite: .* -m pip install llvmlite"
+    ):
+        tn.compile(abs, backend="llvm")
 
 
 @pytest.mark.parametrize("verify", [-1, "often", 0.5])

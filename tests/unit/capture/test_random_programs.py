@@ -1,6 +1,6 @@
 """Random programs eager and compiled: to the bit the same, versions, aliases and errors included.
 
-With the numba backend numbers may differ by rounding, and native functions run uncompiled.
+With the LLVM backend numbers may differ by rounding, and native functions run uncompiled.
 
 A call that is not replayed runs eagerly, which is allowed; the tests report how many do.
 """
@@ -45,14 +45,14 @@ def replays(monkeypatch):
     return count
 
 
-class Numba:
-    """tinynet, with the numba backend."""
+class LLVM:
+    """tinynet, with the LLVM backend."""
 
     def __getattr__(self, name):
         return getattr(tn, name)
 
     def compile(self, function):
-        return tn.compile(function, backend="numba")
+        return tn.compile(function, backend="llvm")
 
 
 class Rounded:
@@ -76,14 +76,14 @@ class Rounded:
 
 
 @pytest.fixture
-def numba(monkeypatch):
+def llvm(monkeypatch):
     """The library whose compiled functions have native parts."""
-    pytest.importorskip("numba")
+    pytest.importorskip("llvmlite")
     interpret(monkeypatch)
     monkeypatch.setattr(twins, "exact", Rounded)
     monkeypatch.setattr(twins, "shown", str)
     with np.errstate(all="ignore"):
-        yield Numba()
+        yield LLVM()
 
 
 @pytest.fixture
@@ -138,17 +138,17 @@ def test_some_programs(replays):
     assert run_programs(QUICK, SEED, replays) > QUICK / 3
 
 
-def test_some_programs_with_native_parts(replays, numba, native):
-    run_programs(QUICK // 2, SEED, replays, numba)
+def test_some_programs_with_native_parts(replays, llvm, native):
+    run_programs(QUICK // 2, SEED, replays, llvm)
     assert native[0] > QUICK / 20
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
 def test_many_programs(request, replays, capsys, backend):
     asked = request.config.getoption("--hypothesis-seed", default=None)
     seed = SEED if asked is None else int(asked)
-    library = tn if backend == "numpy" else request.getfixturevalue("numba")
+    library = tn if backend == "numpy" else request.getfixturevalue("llvm")
     replayed = run_programs(FULL, seed, replays, library)
     with capsys.disabled():
         print(f"\n{FULL} programs, --hypothesis-seed={seed}: {replayed} replayed")

@@ -36,7 +36,7 @@ def net(*layers):
     [(nn.Tanh,), (nn.Softplus, nn.Dropout), (lambda: nn.BatchNorm1d(8), nn.Sigmoid)],
     ids=["plain", "dropout", "batch norm"],
 )
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
 def test_a_gradient_penalty(layers, backend):
     sides, losses = [], []
     for compiling in (False, True):

@@ -188,7 +188,7 @@ def test_numbers_that_are_used(make):
 
 
 def test_natively_they_are_close():
-    _, called = run(step, True, "numba")
+    _, called = run(step, True, "llvm")
     assert called.explain().calls.eager == 0
 
 

@@ -12,7 +12,7 @@ from tinynet.kernels.llvm import machine, store
 
 from .interpreted import interpret
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 REPLAYS = 9
 
@@ -37,7 +37,7 @@ def compilations(monkeypatch):
     return Compilation.made
 
 
-def trained(wait, compilations=(), ends=None, backend="numba"):
+def trained(wait, compilations=(), ends=None, backend="llvm"):
     """A compiled step after some replays, and all that is visible of its net after each."""
     net, optimizer, step = make()
     compiled = tn.compile(step, backend=backend, wait=wait)
@@ -76,7 +76,7 @@ def test_a_run_that_was_never_native_repeats_too(compilations):
 
 
 def test_each_program_has_its_own_turn(compilations):
-    double = tn.compile(lambda x: (x * 2 + 1).tanh(), backend="numba", wait=False)
+    double = tn.compile(lambda x: (x * 2 + 1).tanh(), backend="llvm", wait=False)
     for _ in range(4):
         double(tn.ones(3))
     compilations[0].done = True
@@ -87,7 +87,7 @@ def test_each_program_has_its_own_turn(compilations):
 
 @pytest.mark.parametrize("verify", [None, 2])
 def test_the_native_form_is_verified_anew(compilations, verify):
-    double = tn.compile(lambda x: (x * 2 + 1).tanh(), backend="numba", wait=[20], verify=verify)
+    double = tn.compile(lambda x: (x * 2 + 1).tanh(), backend="llvm", wait=[20], verify=verify)
     for _ in range(2 + 25):
         double(tn.ones(3))
     ((_, entry),) = double.programs()
@@ -98,7 +98,7 @@ def test_the_native_form_is_verified_anew(compilations, verify):
 
 def test_a_pass_behind_a_module_becomes_native(compilations):
     net = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 2))
-    compiled = tn.compile(net, backend="numba", wait=[4])
+    compiled = tn.compile(net, backend="llvm", wait=[4])
     for _ in range(6):
         x = tn.randn(2, 4, requires_grad=True)
         compiled(x).square().sum().backward()
@@ -128,7 +128,7 @@ def test_another_process_compiles_all_that_a_step_calls(tmp_path, monkeypatch):
 
     here: list[str] = []
     monkeypatch.setattr(machine, "machine_code", here.append)
-    compiled = tn.compile(step, backend="numba", wait=[3])
+    compiled = tn.compile(step, backend="llvm", wait=[3])
     for _ in range(2 + 3):
         compiled(tn.randn(4, 1, 3))
     ((_, entry),) = compiled.programs()

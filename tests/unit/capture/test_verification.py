@@ -16,7 +16,7 @@ from tinynet.capture.verify.schedule import OVER, SHARE, Schedule
 from tinynet.compiler import CompileError, CompileWarning
 from tinynet.core.trace import observable
 
-BACKENDS = ["numpy", "numba"]
+BACKENDS = ["numpy", "llvm"]
 
 
 @pytest.fixture
@@ -305,7 +305,7 @@ def test_values_that_are_rounding_only_are_no_difference():
         adam.step()
         return loss
 
-    compiled = tn.compile(step, backend="numba", verify=1)
+    compiled = tn.compile(step, backend="llvm", verify=1)
     for i in range(6):
         compiled(tn.from_numpy(np.sin(np.arange(80.0) + i).astype("f")).reshape(2, 5, 8))
     assert verified(compiled) == [4]

@@ -1,4 +1,4 @@
-"""The numba backend runs what is computed and the step of the optimizer in one native call."""
+"""The LLVM backend runs what is computed and the step of the optimizer in one native call."""
 
 import copy
 
@@ -13,7 +13,7 @@ from tinynet.compat.testing import assert_close
 
 from .interpreted import interpret
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ class Pair:
         self.nets = copy.deepcopy(net), copy.deepcopy(net)
         self.optimizers = [kind(n.parameters(), **options) for n in self.nets]
         eager, other = (self.step(*both, clear) for both in self.both())
-        self.steps = eager, tn.compile(other, backend="numba")
+        self.steps = eager, tn.compile(other, backend="llvm")
         self.generator = np.random.default_rng(1)
 
     def both(self):
@@ -273,7 +273,7 @@ def test_two_optimizers_in_one_step(apart):
             return first, second
 
         pairs.append((model, step))
-    compiled = tn.compile(pairs[1][1], backend="numba")
+    compiled = tn.compile(pairs[1][1], backend="llvm")
     for i in range(6):
         x = tn.full((2, 3), 0.1 * i)
         assert_close(pairs[0][1](x), compiled(x))

@@ -41,7 +41,9 @@ def agree(source, *args, **space):
 def expression(rng, depth):
     """The text of an expression of i, j (integers), x (float32), y (float64)."""
     if depth == 0 or rng.random() < 0.15:
-        return rng.choice(["i", "j", "x", "y", "int64(3)", "float64(0.5)", "float32(2)", "int64(-7)"])
+        return rng.choice(
+            ["i", "j", "x", "y", "int64(3)", "float64(0.5)", "float32(2)", "int64(-7)"]
+        )
     a, b, c = (expression(rng, depth - 1) for _ in range(3))
     return rng.choice([
         f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / ({b} * {b} + 1))", f"(-{a})",

@@ -1,4 +1,4 @@
-"""Runs the same with numpy's kernels and with those that numba compiled."""
+"""Runs the same with numpy's kernels and with those that LLVM compiled."""
 
 import numpy as np
 
@@ -7,10 +7,10 @@ from tests.tools.rounding import STEPS, assert_near
 
 
 def both(run):
-    """What `run()` returns by numpy and by numba; numba stays on."""
-    tn.backends.numba.enabled = False
+    """What `run()` returns by numpy and by LLVM; LLVM stays on."""
+    tn.backends.llvm.enabled = False
     plain = run()
-    tn.backends.numba.enabled = True
+    tn.backends.llvm.enabled = True
     return plain, run()
 
 
@@ -31,11 +31,11 @@ def assert_alike(run, *arrays, terms=0, steps=STEPS):
     as the result in float64 moves when its inputs are rounded once more.
     """
     plain, compiled = both(lambda: run(*arrays))
-    tn.backends.numba.enabled = False
+    tn.backends.llvm.enabled = False
     signs = np.random.default_rng(0)
     exact = run(*(moved(a, 0.0, signs) for a in arrays))
     shaken = run(*(moved(a, np.finfo(a.dtype).eps / 2, signs) for a in arrays))
-    tn.backends.numba.enabled = True
+    tn.backends.llvm.enabled = True
     assert plain.keys() == compiled.keys() == exact.keys()
     for name, expected in exact.items():
         one, other = plain[name], compiled[name]
@@ -46,7 +46,7 @@ def assert_alike(run, *arrays, terms=0, steps=STEPS):
         shift = np.abs(shaken[name][finite] - expected[finite]).max(initial=0)
         scale = np.abs(expected[finite]).max(initial=0) + shift / unit
         assert_near(one, wanted, terms + steps, scale, f"{name} by numpy")
-        assert_near(other, wanted, terms + steps, scale, f"{name} by numba")
+        assert_near(other, wanted, terms + steps, scale, f"{name} by LLVM")
 
 
 def moved(array, part, signs):
@@ -58,7 +58,7 @@ def moved(array, part, signs):
 
 def assert_gradients_alike(function, *arrays, terms=0, steps=STEPS):
     """Both give the outputs of a function of tensors, and its gradients, up to rounding."""
-    tn.backends.numba.enabled = False
+    tn.backends.llvm.enabled = False
     with tn.no_grad():
         weights, count = weights_of(outputs_of(function, *map(tn.from_numpy, arrays))), len(arrays)
 

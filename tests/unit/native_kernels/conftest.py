@@ -5,9 +5,9 @@ import tinynet as tn
 
 @pytest.fixture
 def compiled():
-    """The kernels of numba, for one test."""
-    if not tn.backends.numba.is_available():
-        pytest.skip("needs numba: pip install numba")
-    tn.backends.numba.enabled = True
+    """The kernels of LLVM, for one test."""
+    if not tn.backends.llvm.is_available():
+        pytest.skip("needs llvmlite: pip install llvmlite")
+    tn.backends.llvm.enabled = True
     yield
-    tn.backends.numba.enabled = False
+    tn.backends.llvm.enabled = False

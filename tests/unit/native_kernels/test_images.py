@@ -5,8 +5,8 @@ import pytest
 
 import tinynet as tn
 from tests.tools.rounding import STEPS, assert_near
-from tests.unit.numba_kernels.both import assert_gradients_alike, both
-from tinynet.kernels import numba as numba_kernels
+from tests.unit.native_kernels.both import assert_gradients_alike, both
+from tinynet.kernels import native as native_kernels
 from tinynet.nn import functional as F
 
 
@@ -42,7 +42,7 @@ def test_max_pooling(compiled, shape):
 @pytest.mark.parametrize("channels", [1, 6, 64])
 def test_norms_with_the_channels_last(compiled, channels, far):
     """The first rows may be far from the mean of all, from which the variance is computed."""
-    last, rng = numba_kernels.images_last, np.random.default_rng(0)
+    last, rng = native_kernels.images_last, np.random.default_rng(0)
     x = rng.standard_normal((40, 2 * channels)).astype("f4")
     x[:16] += np.float32(far)
     weight, bias = rng.standard_normal((2, channels)).astype("f4")

@@ -3,10 +3,10 @@ import pytest
 
 import tinynet as tn
 from tests.tools.rounding import STEPS, assert_near, assert_product
-from tests.unit.numba_kernels.both import assert_alike, assert_gradients_alike, gradients
+from tests.unit.native_kernels.both import assert_alike, assert_gradients_alike, gradients
 from tinynet.kernels import onednn
-from tinynet.kernels.numba import blas, gates
-from tinynet.kernels.numba.compiler import plain as python
+from tinynet.kernels.native import blas, gates
+from tinynet.kernels.native.compiler import plain as python
 from tinynet.nn.functional.recurrent import rnn_ops
 from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
 from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
@@ -116,11 +116,11 @@ def test_second_derivatives(compiled, name):
 def test_switched_before_the_backward(compiled, name, first):
     arrays = inputs(name, 5, 2, 3, 8)
     tensors = [tn.from_numpy(a).requires_grad_() for a in arrays]
-    tn.backends.numba.enabled = first
+    tn.backends.llvm.enabled = first
     output = SEQUENCES[name][0](*tensors, False)[0].sum()
     output.backward(retain_graph=True)
     once = tensors[0].grad.numpy().copy()
-    tn.backends.numba.enabled = not first
+    tn.backends.llvm.enabled = not first
     output.backward()
     exact = 2 * once.astype(float)
     assert_near(tensors[0].grad.numpy(), exact, 2 * sum(roundings(5, 2, 3, 8).values()))

@@ -1,4 +1,4 @@
-"""numba is asked for, never needed, and switched off again."""
+"""LLVM is asked for, never needed, and switched off again."""
 
 import subprocess
 import sys
@@ -6,8 +6,9 @@ import sys
 import pytest
 
 import tinynet as tn
-from tinynet.kernels import numba as numba_kernels
-from tinynet.kernels.numba import compiler
+from tinynet.kernels import native as native_kernels
+from tinynet.kernels.llvm import machine
+from tinynet.kernels.native import compiler
 
 
 def python(code, **environment):
@@ -20,29 +21,32 @@ def python(code, **environment):
 
 
 def test_off_unless_asked():
-    done = python("import sys, tinynet; print('numba' in sys.modules)")
+    done = python("import sys, tinynet; print('llvmlite' in sys.modules)")
     assert (done.stdout.strip(), done.stderr) == ("False", "")
-    assert not tn.backends.numba.enabled
+    assert not tn.backends.llvm.enabled
 
 
 def test_the_environment_asks(compiled):
-    code = "import tinynet as tn; print(tn.backends.numba.enabled)"
-    assert python(code, TINYNET_NUMBA="1").stdout.strip() == "True"
-    assert python(code, TINYNET_NUMBA="0").stdout.strip() == "False"
+    code = "import tinynet as tn; print(tn.backends.llvm.enabled)"
+    assert python(code, TINYNET_LLVM="1").stdout.strip() == "True"
+    assert python(code, TINYNET_LLVM="0").stdout.strip() == "False"
 
 
 def test_on_and_off(compiled):
-    assert tn.backends.numba.enabled
-    assert tn.backends.numba.version() >= "0.6"
-    tn.backends.numba.enabled = False
-    assert not numba_kernels.on
+    assert tn.backends.llvm.enabled
+    assert int(tn.backends.llvm.version().split(".")[1]) >= 45
+    tn.backends.llvm.enabled = False
+    assert not native_kernels.on
+
+
+def test_its_former_name():
+    assert tn.backends.numba is tn.backends.llvm
 
 
 def test_where_it_is_missing(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
-    compiler.numba.cache_clear()
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    machine.binding.cache_clear()
     compiler.prepare.cache_clear()
-    with pytest.raises(RuntimeError, match="numba is not installed: .* -m pip install numba, or"):
-        tn.backends.numba.enabled = True
-    assert not tn.backends.numba.enabled
-    compiler.numba.cache_clear()
+    with pytest.raises(RuntimeError, match="llvmlite is not installed: .* install llvmlite, or"):
+        tn.backends.llvm.enabled = True
+    assert not tn.backends.llvm.enabled

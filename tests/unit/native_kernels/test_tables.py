@@ -5,10 +5,10 @@ import pytest
 
 import tinynet as tn
 from tests.tools.rounding import STEPS
-from tests.unit.numba_kernels.both import assert_alike, both
+from tests.unit.native_kernels.both import assert_alike, both
 from tinynet import nn, optim
-from tinynet.kernels.numba import tables
-from tinynet.kernels.numba.compiler import plain as python
+from tinynet.kernels.native import tables
+from tinynet.kernels.native.compiler import plain as python
 from tinynet.nn import functional as F
 
 
@@ -85,7 +85,7 @@ def test_a_number_outside_is_refused_before_anything_is_written(compiled):
     np.testing.assert_array_equal(*both(run))
 
 
-def test_the_same_without_numba(compiled):
+def test_the_same_without_llvm(compiled):
     numbers, values = np.array([4, 1, 4]), np.float32([[1, 2], [3, 4], [5, 6]])
     for unite in (tables.unite, python(tables.unite)):
         once, sums = np.zeros(3, np.int64), np.zeros((3, 2), np.float32)

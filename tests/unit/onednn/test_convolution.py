@@ -15,7 +15,7 @@ from tinynet.nn.functional.geometry import Geometry
 
 if not onednn.is_available():
     pytest.skip("needs onednn-cpu-gomp", allow_module_level=True)
-pytest.importorskip("numba")  # the switch of the kernels is numba's
+pytest.importorskip("llvmlite")  # the switch of the kernels is LLVM's
 
 # input, weight, stride, padding, dilation, groups
 SHAPES = [
@@ -30,8 +30,8 @@ SHAPES = [
 
 @pytest.fixture
 def kernels(monkeypatch):
-    """Enabled, as in compiled steps of the numba backend; counts the calls of oneDNN."""
-    monkeypatch.setattr(backends.numba, "enabled", True)
+    """Enabled, as in compiled steps of the LLVM backend; counts the calls of oneDNN."""
+    monkeypatch.setattr(backends.llvm, "enabled", True)
     calls = []
     for name in ("convolved", "spread", "correlated"):
         function = getattr(onednn.convolution, name)
@@ -41,7 +41,7 @@ def kernels(monkeypatch):
             lambda *args, name=name, function=function: calls.append(name) or function(*args),
         )
     yield calls
-    backends.numba.enabled = False
+    backends.llvm.enabled = False
 
 
 def gradients(arrays, options, transposed=False):

@@ -5,27 +5,27 @@ import pytest
 
 import tinynet as tn
 from tests.tools.rounding import assert_product
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
 from tinynet.ops.products.gemm import dot
 
 if not onednn.is_available():
     pytest.skip("needs onednn-cpu-gomp", allow_module_level=True)
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
 
 @pytest.fixture
 def products(monkeypatch):
     """The shapes of the results that the library's function gave."""
-    numba_kernels.compiler.prepare()
-    monkeypatch.setattr(numba_kernels.thread, "on", True)  # as in a step of the numba backend
-    shapes, product = [], numba_kernels.blas.product
+    native_kernels.compiler.prepare()
+    monkeypatch.setattr(native_kernels.thread, "on", True)  # as in a step of the LLVM backend
+    shapes, product = [], native_kernels.blas.product
 
     def counted(*args):
         shapes.append(args[4].shape)
         product(*args)
 
-    monkeypatch.setattr(numba_kernels.blas, "product", counted)
+    monkeypatch.setattr(native_kernels.blas, "product", counted)
     return shapes
 
 
@@ -68,7 +68,7 @@ def test_small_products_and_other_dtypes_stay_with_numpy(products):
 
 
 def test_eager_products_stay_with_numpy(products, monkeypatch):
-    monkeypatch.setattr(numba_kernels.thread, "on", False)
-    monkeypatch.setattr(numba_kernels, "on", True)
+    monkeypatch.setattr(native_kernels.thread, "on", False)
+    monkeypatch.setattr(native_kernels, "on", True)
     dot(np.ones((400, 90), "f4"), np.ones((90, 300), "f4"))
     assert not products

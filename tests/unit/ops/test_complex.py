@@ -461,7 +461,7 @@ def test_transforms_of_functions():
         tn.func.jacrev(lambda v: v * v)(z)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
 def test_captured_steps(backend):
     pytest.importorskip(backend)
 

@@ -93,11 +93,11 @@ def test_as_in_float32(name, dtype, size):
         assert_rounded(found, wide, dtype)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "numba"])
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
 @pytest.mark.parametrize("name", ["norm", "gelu", "avg_pool2d", "cosine_similarity", "huber_loss"])
 def test_compiled(name, backend):
-    if backend == "numba":
-        pytest.importorskip("numba")
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
     x = inputs(tn.float16, LARGE)
     step = tn.compile(lambda x: with_gradient(CASES[name], x), backend=backend)
     for _ in range(4):

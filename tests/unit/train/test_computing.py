@@ -1,4 +1,4 @@
-"""``run.numba`` and ``run.threads``: how a run computes, and no trace of that after it."""
+"""``run.llvm`` and ``run.threads``: how a run computes, and no trace of that after it."""
 
 import json
 
@@ -7,46 +7,46 @@ import pytest
 import tinynet as tn
 from tests.tools.rounding import near
 from tinynet.kernels import threads
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 from tinynet.train import ConfigError, evaluate_run, load_config, resume, run
 
-needs_numba = pytest.mark.skipif(not compiler.is_available(), reason="needs numba")
+needs_llvm = pytest.mark.skipif(not compiler.is_available(), reason="needs llvmlite")
 
 
 def weights(model):
     return {name: value.numpy().tobytes() for name, value in model.state_dict().items()}
 
 
-@needs_numba
-def test_a_run_with_numba(write, digits):
-    config, asked = write(digits), {"run.numba": True}
+@needs_llvm
+def test_a_run_with_llvm(write, digits):
+    config, asked = write(digits), {"run.llvm": True}
     results = [run(config, asked, quiet=True) for _ in range(2)]
     assert weights(results[0].model) == weights(results[1].model)
-    assert not tn.backends.numba.enabled
+    assert not tn.backends.llvm.enabled
     record = json.loads((results[0].folder / "run.json").read_text())
-    assert record["versions"]["numba"] == tn.backends.numba.version()
+    assert record["versions"]["llvm"] == tn.backends.llvm.version()
     assert evaluate_run(results[0].folder, quiet=True).metrics == results[0].metrics
     plain = run(config, quiet=True)
     roundings = 2 * 46 * 2 * (64 + 16 + 10 + 64)  # sums of layers and batch in all steps
     assert plain.metrics["loss"] == near(results[0].metrics["loss"], roundings)
 
 
-@needs_numba
+@needs_llvm
 def test_a_resumed_run_uses_it_too(write, digits):
     config = write(digits)
-    whole = run(config, {"run.numba": True, "run.epochs": 3}, quiet=True)
-    begun = run(config, {"run.numba": True, "run.epochs": 2}, quiet=True)
+    whole = run(config, {"run.llvm": True, "run.epochs": 3}, quiet=True)
+    begun = run(config, {"run.llvm": True, "run.epochs": 2}, quiet=True)
     again = resume(begun.folder, {"run.epochs": 3}, quiet=True)
     assert weights(again.model) == weights(whole.model)
-    assert not tn.backends.numba.enabled
+    assert not tn.backends.llvm.enabled
 
 
 def test_where_it_is_missing(write, digits, monkeypatch):
     monkeypatch.setattr(compiler, "is_available", lambda: False)
     with pytest.raises(
-        ConfigError, match="run.numba: must be false: numba is not installed: .* -m pip"
+        ConfigError, match="run.llvm: must be false: llvmlite is not installed: .* -m pip"
     ):
-        load_config(write(digits), ["run.numba=true"])
+        load_config(write(digits), ["run.llvm=true"])
 
 
 def test_the_number_of_threads(write, digits):

@@ -1,4 +1,4 @@
-"""``run.compile = "numba"``: a run whose steps become native, and its resumption to the bit."""
+"""``run.compile = "llvm"``: a run whose steps become native, and its resumption to the bit."""
 
 import json
 import os
@@ -11,15 +11,15 @@ import pytest
 
 from tests.unit.capture.interpreted import interpret
 from tinynet.capture import native
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 from tinynet.train import ConfigError, load_config, resume, run
 
 from .test_method import GAN_CONFIG
 from .test_resume import ALL, all_of, killed
 
-pytest.importorskip("numba")
+pytest.importorskip("llvmlite")
 
-NATIVE = {"run.compile": "numba", "run.epochs": 2, "run.save_every_steps": 1}
+NATIVE = {"run.compile": "llvm", "run.epochs": 2, "run.save_every_steps": 1}
 
 
 @pytest.fixture
@@ -102,13 +102,13 @@ def test_a_run_may_go_on_otherwise(write, digits, dies):
     again = resume(folder, {"run.compile": False}, quiet=True)
     assert again.compiled is None
     folder = killed(path, {**NATIVE, "run.compile": True}, dies, 14, "other")
-    assert resume(folder, {"run.compile": "numba"}, quiet=True).compiled["native_from"][0] == 5
+    assert resume(folder, {"run.compile": "llvm"}, quiet=True).compiled["native_from"][0] == 5
 
 
-def test_where_numba_is_missing(write, digits, monkeypatch):
+def test_where_llvm_is_missing(write, digits, monkeypatch):
     monkeypatch.setattr(compiler, "is_available", lambda: False)
-    with pytest.raises(ConfigError, match="run.compile: must be true or false: numba is not"):
-        load_config(write(digits), ["run.compile=numba"])
+    with pytest.raises(ConfigError, match="run.compile: must be true or false: llvmlite is not"):
+        load_config(write(digits), ["run.compile=llvm"])
 
 
 @pytest.mark.slow
@@ -122,7 +122,7 @@ def test_processes_that_are_killed_while_native_code_is_compiled(seed, write, di
 
     def process(*arguments):
         command = [sys.executable, "-m", "tinynet", *arguments]
-        cache = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": ""}
+        cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **cache})
 
     out = tmp_path / "killed"

@@ -9,7 +9,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "images": ("pillow",),
     "mlflow": ("mlflow-skinny", "sqlalchemy", "alembic"),
     "mpi": ("mpi4py",),
-    "numba": ("llvmlite",),
+    "llvm": ("llvmlite",),
     "onnx": ("onnx",),
     "parquet": ("pyarrow",),
     "report": ("matplotlib",),

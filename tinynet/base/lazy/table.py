@@ -198,13 +198,19 @@ MODULES = {
         "tinynet.exchange.safetensors": "safetensors= load_file safe_open save_file",
         "tinynet.exchange.serialization": "serialization= load save",
     },
-    "tinynet.kernels.numba": {
-        "tinynet.kernels.numba.blas": "blas=",
-        "tinynet.kernels.numba.compiler": "compiler= disable enable used",
-        "tinynet.kernels.numba.gates": "gates=",
-        "tinynet.kernels.numba.images": "images=",
-        "tinynet.kernels.numba.images_last": "images_last=",
-        "tinynet.kernels.numba.tables": "tables=",
+    "tinynet.kernels.llvm": {
+        "tinynet.kernels.llvm.kernel": "kernel= Kernel",
+        "tinynet.kernels.llvm.machine": "machine=",
+        "tinynet.kernels.llvm.store": "store=",
+        "tinynet.kernels.llvm.module": "module= External",
+    },
+    "tinynet.kernels.native": {
+        "tinynet.kernels.native.blas": "blas=",
+        "tinynet.kernels.native.compiler": "compiler= disable enable used",
+        "tinynet.kernels.native.gates": "gates=",
+        "tinynet.kernels.native.images": "images=",
+        "tinynet.kernels.native.images_last": "images_last=",
+        "tinynet.kernels.native.tables": "tables=",
     },
     "tinynet.kernels.onednn": {
         "tinynet.kernels.onednn.convolution": "convolution=",

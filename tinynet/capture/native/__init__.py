@@ -1,4 +1,4 @@
-"""The numba backend: runs of calls of a program as one native function."""
+"""The LLVM backend: runs of calls of a program as one native function."""
 
 from tinynet.capture.native import beside as beside
 from tinynet.capture.native.fusion import fused as fused

@@ -1,7 +1,7 @@
 """Compilation beside the training: another process compiles what a program calls.
 
 The machine code comes through the cache on disk. The other process gets the sources of native
-functions, and runs the kernels of ``kernels/numba`` on zeros of the shapes that the program has.
+functions, and runs the kernels of ``kernels/native`` on zeros of the shapes that the program has.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Kernel(NamedTuple):
 
 
 def jobs(calls: Iterable[Call]) -> list[Function | Kernel]:
-    """Return what numba compiles at the first run of calls."""
+    """Return what LLVM compiles at the first run of calls."""
     found: list[Function | Kernel] = []
     for call in calls:
         natives = getattr(call.function, "natives", tuple)

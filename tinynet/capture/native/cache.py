@@ -16,7 +16,7 @@ from tinynet.capture.native import library
 from tinynet.core.callsite import warn
 from tinynet.kernels.llvm import kernel, store
 from tinynet.kernels.llvm.values import Form
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 
 # The arguments of a native function: name -> dtype and rank of an array, or -1 for a number.
 Takes = dict[str, tuple[str, int]]

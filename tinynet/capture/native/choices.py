@@ -19,7 +19,7 @@ import numpy as np
 
 from tinynet.capture.program import Value, rebuilt
 from tinynet.kernels.llvm import store
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 
 ROUNDS = 5
 ENOUGH = 0.05  # seconds, after which no further round is needed

@@ -1,4 +1,4 @@
-"""Native forms: how each call of a program is written for numba.
+"""Native forms: how each call of a program is written for LLVM.
 
 A form gets the writer and the call, and returns whether it wrote it. It is declared for a kernel or
 a formula by the name of its operation.
@@ -22,7 +22,7 @@ from tinynet.capture.program import Call, Value
 from tinynet.core import arrays
 from tinynet.core.arrays import broadcast_axes, sum_to
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
 from tinynet.nn.functional.activation.gelu_ops import COEFFICIENTS, DENSITY
@@ -407,7 +407,7 @@ def _layer_norm_slope(w: Writer, call: Call) -> bool:
 
 
 # ---- eager kernels ------------------------------------------------------------------------------
-# Calls that have no native form, but a kernel of ``kernels/numba``: they run with it.
+# Calls that have no native form, but a kernel of ``kernels/native``: they run with it.
 
 
 CONVOLUTIONS = {"convolve", "convolve_biased", "spread", "spread_biased", "correlate"}
@@ -453,8 +453,8 @@ def function_of(op: Any, which: str) -> Any:
 
 def enabled(function: Any) -> Any:
     """Return a function that runs with the kernels enabled in its thread."""
-    numba_kernels.compiler.prepare()
-    thread = numba_kernels.thread
+    native_kernels.compiler.prepare()
+    thread = native_kernels.thread
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:

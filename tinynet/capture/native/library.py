@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.kernels.llvm.elementary import exp, of_rank, rank, tanh
 from tinynet.kernels.llvm.memory import empty, line, view
-from tinynet.kernels.numba import blas, compiler, images, images_last
+from tinynet.kernels.native import blas, compiler, images, images_last
 
 
 @functools.cache

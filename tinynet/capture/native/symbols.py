@@ -10,7 +10,7 @@ class NotElementwise(Exception):  # noqa: N818
     """A formula is not an expression of single elements."""
 
 
-# numpy's functions of elements, as expressions that numba compiles.
+# numpy's functions of elements, as expressions that LLVM compiles.
 UFUNCS = {
     "add": "({0} + {1})", "subtract": "({0} - {1})", "multiply": "({0} * {1})",
     "divide": "({0} / {1})", "negative": "(-{0})", "positive": "{0}",

@@ -1,4 +1,4 @@
-"""Writing native functions: a run of calls as the source of one function for numba.
+"""Writing native functions: a run of calls as the source of one function for LLVM.
 
 Numbers of no dimensions are local variables. Elementwise calls of one shape, one after the other,
 become one loop, in which values that nothing else needs are local variables, too.

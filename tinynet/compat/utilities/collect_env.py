@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tinynet.compat.version import __version__
 
-_LIBRARIES = r"numpy|scipy|numba|tinynet|torch.*|onnx.*|tensorboard.*"
+_LIBRARIES = r"numpy|scipy|llvmlite|tinynet|torch.*|onnx.*|tensorboard.*"
 
 
 class SystemEnv(NamedTuple):

@@ -16,7 +16,7 @@ from tinynet.core.seams import Recorded
 from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, counter_of, dense_copy, method, wrap
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 
 
 class Rows:
@@ -91,7 +91,7 @@ class Rows:
         if self.distinct:
             return self
         count = self.shape[0]
-        if numba_kernels.takes(self.values):
+        if native_kernels.takes(self.values):
             return self._united()
         first = first_of_each(self.index, count)
         index, values = self.index[first], self.values[first]
@@ -119,7 +119,7 @@ class Rows:
         values = np.ascontiguousarray(self.values).reshape(len(index), self.values[:1].size)
         place = np.empty(self.shape[0], np.int32)
         once, sums = np.empty_like(index), np.empty_like(values)
-        found = numba_kernels.tables.unite(index, values, place, once, sums)
+        found = native_kernels.tables.unite(index, values, place, once, sums)
         sums = sums[:found].reshape(found, *self.shape[1:])
         made = Rows(once[:found], sums, self.shape[0], False, self.lazy)
         made.distinct = True

@@ -106,8 +106,6 @@ def text_of(forms: tuple[Any, ...], tree: ast.FunctionDef, space: Mapping[str, A
 @functools.cache
 def version() -> str:
     """Return a digest of this compiler, of LLVM and of the processor."""
-    import llvmlite
-
     files = sorted(Path(__file__).parent.glob("*.py"))
     texts = [file.read_text("utf-8") for file in files]
-    return store.digest(f"{llvmlite.__version__} {machine.processor()} {np.__version__} {texts}")
+    return store.digest(f"{machine.version()} {machine.processor()} {np.__version__} {texts}")

@@ -50,11 +50,18 @@ def binding() -> Any:
 
 @functools.cache
 def processor() -> tuple[str, str]:
-    """Return LLVM's name of the processor, and its features; the environment may name others."""
-    llvm = binding()
-    name = os.environ.get("NUMBA_CPU_NAME") or llvm.get_host_cpu_name()
-    features = os.environ.get("NUMBA_CPU_FEATURES")
-    return name, llvm.get_host_cpu_features().flatten() if features is None else features
+    """Return LLVM's name of the processor, or ``TINYNET_CPU``, and what it has beyond its name."""
+    llvm, named = binding(), os.environ.get("TINYNET_CPU")
+    return (
+        (named, "") if named else (llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    )
+
+
+def version() -> str:
+    """Return the version of llvmlite."""
+    from llvmlite import __version__
+
+    return str(__version__)
 
 
 def _target() -> Any:

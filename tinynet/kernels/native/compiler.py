@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -14,19 +13,16 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from tinynet.base import invocation
-from tinynet.kernels import numba as numba_kernels
-from tinynet.kernels import onednn, threads
-from tinynet.kernels.llvm import kernel, machine, store
-from tinynet.kernels.llvm.kernel import Kernel
-from tinynet.kernels.llvm.module import External
-from tinynet.kernels.numba import blas, gates, images, images_last, tables
+from tinynet.kernels import llvm, onednn, threads
+from tinynet.kernels import native as native_kernels
+from tinynet.kernels.native import blas, gates, images, images_last, tables
 
 MODULES = blas, gates, images, images_last, tables  # callees before callers
 
 
 def missing() -> str:
     """Return the message about llvmlite, if it is not installed."""
-    return f"llvmlite is not installed: {invocation.installation('numba')}, or leave it off"
+    return f"llvmlite is not installed: {invocation.installation('llvm')}, or leave it off"
 
 
 def is_available() -> bool:
@@ -36,12 +32,12 @@ def is_available() -> bool:
 
 def version() -> str | None:
     """Return the version of llvmlite; None if it is not installed."""
-    return importlib.metadata.version("llvmlite") if is_available() else None
+    return llvm.machine.version() if is_available() else None
 
 
 def processor() -> str:
     """Return LLVM's name of the processor."""
-    return machine.processor()[0]
+    return llvm.machine.processor()[0]
 
 
 @functools.cache
@@ -52,7 +48,7 @@ def prepare() -> None:
         RuntimeError: llvmlite is not installed, or fails to load.
     """
     try:
-        machine.binding()
+        llvm.machine.binding()
     except (ImportError, OSError) as error:
         cause = missing() if isinstance(error, ModuleNotFoundError) else f"llvmlite: {error}"
         raise RuntimeError(cause) from error
@@ -84,7 +80,7 @@ def _find_sgemm() -> None:
         blas.product = blas.product_by_loops
 
 
-def external(name: str, function: Any, result: str | None, *takes: str) -> External:
+def external(name: str, function: Any, result: str | None, *takes: str) -> llvm.External:
     """Make a C function known to compiled functions.
 
     Args:
@@ -93,8 +89,8 @@ def external(name: str, function: Any, result: str | None, *takes: str) -> Exter
         result, takes: the kinds of the numbers that it returns and takes.
     """
     name = f"tinynet_{name}"
-    machine.binding().add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
-    return External(name, result, takes)
+    llvm.machine.binding().add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    return llvm.External(name, result, takes)
 
 
 def _compile_functions(module: ModuleType) -> None:
@@ -103,7 +99,7 @@ def _compile_functions(module: ModuleType) -> None:
             continue
         home = sys.modules[value.__module__]
         if home is module:
-            setattr(module, name, Kernel(value, digest()))
+            setattr(module, name, llvm.Kernel(value, digest()))
         elif home in MODULES:
             setattr(module, name, getattr(home, name))
 
@@ -112,7 +108,7 @@ def _compile_functions(module: ModuleType) -> None:
 def digest() -> str:
     """Return a digest of these kernels, and of what they are compiled with."""
     texts = [file.read_text("utf-8") for file in sorted(Path(__file__).parent.glob("*.py"))]
-    return store.digest(f"{kernel.version()} {texts} {blas.sgemm}")
+    return llvm.store.digest(f"{llvm.kernel.version()} {texts} {blas.sgemm}")
 
 
 def plain(function: Any) -> Any:
@@ -127,18 +123,18 @@ def enable() -> None:
         RuntimeError: llvmlite is not installed, or fails to load.
     """
     prepare()
-    numba_kernels.on = True
+    native_kernels.on = True
 
 
 def disable() -> None:
     """Disable the kernels: call sites use numpy again."""
-    numba_kernels.on = False
+    native_kernels.on = False
 
 
 @contextlib.contextmanager
 def used(asked: bool) -> Iterator[None]:
     """Enable the kernels inside a ``with`` block if asked; otherwise change nothing."""
-    before = numba_kernels.on
+    before = native_kernels.on
     if asked:
         enable()
     try:

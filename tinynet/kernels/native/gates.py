@@ -13,7 +13,7 @@ from numpy import float32
 
 from tinynet.dtypes import Array
 from tinynet.kernels.llvm.elementary import tanh
-from tinynet.kernels.numba.blas import NO, YES, product
+from tinynet.kernels.native.blas import NO, YES, product
 
 ZERO, HALF, ONE = float32(0), float32(0.5), float32(1)
 BLOCK = 16  # numbers in a line of the cache

@@ -1,6 +1,6 @@
 """oneDNN, an optional library of kernels, called through ctypes.
 
-It computes convolutions and products where the kernels of ``kernels/numba`` are enabled.
+It computes convolutions and products where the kernels of ``kernels/native`` are enabled.
 """
 
 from typing import TYPE_CHECKING

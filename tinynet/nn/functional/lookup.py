@@ -18,9 +18,9 @@ from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import run_traced, traced, traced_write
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels.index_sums import add_rows
-from tinynet.kernels.numba import tables
+from tinynet.kernels.native import tables
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import all_below, to_long
 from tinynet.ops.creation.constructors import zeros
@@ -93,7 +93,7 @@ def summed_rows(
     width = rows.shape[-1]
     table = np.zeros((count, width), rows.dtype)
     index, rows = indices.ravel(), rows.reshape(-1, width)
-    if numba_kernels.takes(rows):
+    if native_kernels.takes(rows):
         tables.add_rows(table, index, np.ascontiguousarray(rows))
         return _weighted(table, indices, padding_idx, scale_grad_by_freq)
     if 2 * count > len(index):
@@ -199,7 +199,7 @@ def shorten_rows(array: Array, indices: Array, max_norm: float, norm_type: float
     """Scale the selected rows of an array, for ``renormalise``."""
     _check(array, indices)
     refuse_overlap(array)
-    if norm_type == 2 and array.flags.c_contiguous and numba_kernels.takes(array):
+    if norm_type == 2 and array.flags.c_contiguous and native_kernels.takes(array):
         _refuse_outside(array, indices)
         numbers, place = np.ascontiguousarray(indices).reshape(-1), np.empty(len(array), np.int32)
         tables.shorten(array, numbers, place, np.float64(max_norm))

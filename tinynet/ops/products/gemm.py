@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
 
@@ -28,16 +28,16 @@ _LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Return ``a @ b``, by oneDNN in steps of the numba backend."""
+    """Return ``a @ b``, by oneDNN in steps of the LLVM backend."""
     if (
-        numba_kernels.thread.on
-        and numba_kernels.takes(a, b)
+        native_kernels.thread.on
+        and native_kernels.takes(a, b)
         and a.size * b.shape[1] >= _LARGE
         and onednn.is_available()
     ):
         out = np.empty((a.shape[0], b.shape[1]), np.float32)
         (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
-        numba_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
+        native_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
         return out
     return products.dot(a, b)
 

@@ -2,7 +2,7 @@
 
 ``trace`` runs a formula on terms and records its operations. ``numpy_block`` writes them as numpy
 calls that overwrite the parameter and its state, ``native_lines`` as a loop over elements for the
-numba backend of ``tn.compile``. Both do the same operations in the same order.
+LLVM backend of ``tn.compile``. Both do the same operations in the same order.
 """
 
 from __future__ import annotations

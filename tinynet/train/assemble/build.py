@@ -16,7 +16,7 @@ from tinynet.core.callsite import Site
 from tinynet.core.modes import mode
 from tinynet.core.printing import quantity
 from tinynet.data.readers.tables import TableEncoder
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import threads
 from tinynet.random import Generator
 from tinynet.train import models
@@ -365,7 +365,7 @@ def first_batch(parts: Parts, examples: Any, count: int) -> Sequence[Any]:
 def computing(run: RunSection) -> Iterator[None]:
     """Use the kernels and the number of threads of a config inside a ``with`` block."""
     count = None if run.threads == "auto" else run.threads
-    with numba_kernels.used(run.numba), threads.used(count):
+    with native_kernels.used(run.llvm), threads.used(count):
         yield
 
 

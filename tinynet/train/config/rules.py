@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 from tinynet.train.base.problems import did_you_mean
 from tinynet.train.metrics.registry import METRICS, find_metric
 
@@ -109,8 +109,8 @@ FIGURE = {
     "is_figure": True,  # the user's metrics have figures, too
 }
 NOT_NEGATIVE = must("not be negative", lambda value: value >= 0)
-NUMBA = must(f"be false: {compiler.missing()}", lambda value: not value or compiler.is_available())
-NUMBA_OR_BOOL = must(
+LLVM = must(f"be false: {compiler.missing()}", lambda value: not value or compiler.is_available())
+LLVM_OR_BOOL = must(
     f"be true or false: {compiler.missing()}",
     lambda value: isinstance(value, bool) or compiler.is_available(),
 )

@@ -22,10 +22,10 @@ from tinynet.train.config.rules import (
     DURATION,
     FIGURE,
     FOLDER_NAME,
+    LLVM,
+    LLVM_OR_BOOL,
     METRIC_LIST,
     NOT_NEGATIVE,
-    NUMBA,
-    NUMBA_OR_BOOL,
     POSITIVE,
     RATES,
     VALIDATION,
@@ -359,8 +359,8 @@ class RunSection:
     init_skip: tuple[str, ...] = ()
     """Parameters and buffers that `init_from` does not load: names, or such as `"head.*"`."""
 
-    numba: bool = field(default=False, metadata=NUMBA)
-    """Whether to use kernels compiled by numba: faster, but the last bits differ from numpy's."""
+    llvm: bool = field(default=False, metadata=LLVM)
+    """Whether to use kernels compiled by LLVM: faster, but the last bits differ from numpy's."""
 
     threads: int | Literal["auto"] = field(
         default="auto",
@@ -375,13 +375,13 @@ class RunSection:
     trackers: tuple[Component, ...] = field(default=(), metadata={"family": "tracker"})
     """Experiment trackers that get the figures of the run, as TensorBoard does: MLflow, Wandb."""
 
-    compile: bool | Literal["numba"] = field(default=False, metadata=NUMBA_OR_BOOL)
+    compile: bool | Literal["llvm"] = field(default=False, metadata=LLVM_OR_BOOL)
     """Whether to capture the training step and the evaluation with `tinynet.compile`, and replay
     them: faster, and the same to the bit. What cannot be captured runs as always, with a warning.
-    `"numba"`: steps are native once another process has compiled them; the last bits differ."""
+    `"llvm"`: steps are native once another process has compiled them; the last bits differ."""
 
     native_from: tuple[int, ...] = ()
-    """With `compile = "numba"`, the replays from which each program is native (0: none is), as
+    """With `compile = "llvm"`, the replays from which each program is native (0: none is), as
     `run.json` notes them: they repeat a run to the bit. Empty: as soon as it is compiled."""
 
     hints: bool = True

@@ -20,13 +20,13 @@ class Compilation:
     """
 
     def __init__(
-        self, compile: bool | Literal["numba"] = True, native_from: Sequence[int] = ()
+        self, compile: bool | Literal["llvm"] = True, native_from: Sequence[int] = ()
     ) -> None:
-        self._steps: list[capture.Continued] = []  # by numba
+        self._steps: list[capture.Continued] = []  # by LLVM
         self._functions: list[capture.Compiled] = []
         self._states: list[Mapping[str, Any]] = []
         self._model: nn.Module | None = None
-        self._is_native = compile == "numba"
+        self._is_native = compile == "llvm"
         self._native_from = [n or None for n in native_from]
 
     def function(self, function: Callable[..., Any]) -> capture.Compiled:
@@ -41,7 +41,7 @@ class Compilation:
         # Other processes would not all become native at the same step.
         wait = self._native_from or distributed.is_initialized()
         roots = [cell.cell_contents for cell in function.__closure__ or ()]
-        compiled = capture.Continued(function, roots, backend="numba", wait=wait)
+        compiled = capture.Continued(function, roots, backend="llvm", wait=wait)
         if len(self._steps) < len(self._states):
             compiled.load_state_dict(self._states[len(self._steps)])
         self._steps.append(compiled)

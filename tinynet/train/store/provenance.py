@@ -21,9 +21,9 @@ import numpy as np
 
 from tinynet.base.invocation import typed
 from tinynet.data import FormatError, Tokenizer
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn, threads
-from tinynet.kernels.numba import compiler
+from tinynet.kernels.native import compiler
 from tinynet.train.base.memory import peak
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.reading import read_bytes
@@ -82,8 +82,8 @@ def surroundings() -> dict[str, Any]:
             "numpy": np.__version__,
             "python": platform.python_version(),
             **(
-                {"numba": compiler.version(), "oneDNN": onednn.library.version()}
-                if numba_kernels.on
+                {"llvm": compiler.version(), "oneDNN": onednn.library.version()}
+                if native_kernels.on
                 else {}
             ),
         },

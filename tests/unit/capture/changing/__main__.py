@@ -1,4 +1,4 @@
-"""Run the programs of seeds: ``python -m tests.unit.capture.changing 0 500 --backend numba``."""
+"""Run the programs of seeds: ``python -m tests.unit.capture.changing 0 500 --backend llvm``."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .lockstep import run, shrunken
 
 @contextlib.contextmanager
 def backend(name: str) -> Iterator[None]:
-    """Run native functions of the numba backend uncompiled, and compare up to rounding."""
+    """Run native functions of the LLVM backend uncompiled, and compare up to rounding."""
     with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
-        if name == "numba":
+        if name == "llvm":
             interpret(patch)
             patch.setattr(twins, "exact", Rounded)
             patch.setattr(twins, "shown", str)
@@ -42,7 +42,7 @@ def main() -> None:
     )
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
-    parser.add_argument("--backend", default="numpy", choices=["numpy", "numba"])
+    parser.add_argument("--backend", default="numpy", choices=["numpy", "llvm"])
     parser.add_argument("--verify", type=int, default=0, help="the option of tn.compile")
     parser.add_argument("--directed", action="store_true", help="each read with each change")
     parser.add_argument("--only", default="", help="programs with names that begin like this")

@@ -51,10 +51,10 @@ def test_numpy(name):
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", TRICKS)
-def test_numba(name, monkeypatch):
-    pytest.importorskip("numba")
+def test_llvm(name, monkeypatch):
+    pytest.importorskip("llvmlite")
     interpret(monkeypatch)
-    compile = functools.partial(tn.compile, backend="numba", verify=0)
+    compile = functools.partial(tn.compile, backend="llvm", verify=0)
     with np.errstate(all="ignore"):
         eager, compiled = (seen(TRICKS[name], c) for c in (lambda f: f, compile))
     assert same(eager, compiled, rounding=1e-5), f"\neager    {eager}\ncompiled {compiled}"

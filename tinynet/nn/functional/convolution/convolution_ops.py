@@ -28,7 +28,7 @@ import numpy as np
 from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import bands, by_rows, depthwise, im2col, pointwise
 from tinynet.nn.functional.convolution.im2col import added, columns, per_block
@@ -61,7 +61,7 @@ def _in_single(kernel: Callable[..., Array]) -> Callable[..., Array]:
 
 def _by_onednn(x: Array, other: Array, walk: Geometry) -> bool:
     """Return whether oneDNN computes the convolution of two arrays."""
-    return numba_kernels.takes(x, other) and onednn.convolution.takes(x, other, walk)
+    return native_kernels.takes(x, other) and onednn.convolution.takes(x, other, walk)
 
 
 def _mirrored(walk: Geometry, size: Ints, few: int, many: int, share: float) -> Geometry | None:

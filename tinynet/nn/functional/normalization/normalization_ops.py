@@ -26,7 +26,7 @@ import numpy as np
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import threads
 from tinynet.kernels.sums import add_up, column_sums, row_dots, row_sums
 from tinynet.nn.functional.double_backward import one_node
@@ -156,7 +156,7 @@ def layout_of(blocks: Blocks) -> Rows | Columns:
 
 
 # ---- compiled -----------------------------------------------------------------------------------
-# Batch norm by the kernels of ``kernels/numba``.
+# Batch norm by the kernels of ``kernels/native``.
 
 
 Arrays = tuple[Array, ...]
@@ -168,7 +168,7 @@ def takes(blocks: Blocks, input: Array, *others: Array) -> bool:
     Their rows are places: without these, numpy is faster.
     """
     plain = blocks.shared and blocks.channels == 1 and blocks.places > 1 and input.size
-    return bool(plain and all(a.size for a in others) and numba_kernels.takes(input, *others))
+    return bool(plain and all(a.size for a in others) and native_kernels.takes(input, *others))
 
 
 def _rows(blocks: Blocks, *arrays: Array) -> Arrays:
@@ -184,7 +184,7 @@ def batch_norm(input: Array, weight: Array, bias: Array, blocks: Blocks, eps: fl
     """Return the normalised input, and mean and variance of each channel."""
     (x,), (w, b) = _rows(blocks, input), _flat(weight, bias)
     y, mean, var = np.empty_like(x), np.empty(blocks.groups), np.empty(blocks.groups)
-    numba_kernels.images.batch_norm(x, w, b, float(eps), y, mean, var)
+    native_kernels.images.batch_norm(x, w, b, float(eps), y, mean, var)
     return y.reshape(input.shape), mean, var
 
 
@@ -194,7 +194,7 @@ def batch_norm_gradients(
     """Return the gradients by input, weight and bias."""
     (slopes, x), (w, m, v) = _rows(blocks, g, input), _flat(weight, mean, var)
     dx, (by_weight, by_bias) = np.empty_like(x), np.empty((2, blocks.groups), np.float32)
-    numba_kernels.images.batch_norm_slope(slopes, x, w, m, v, float(eps), dx, by_weight, by_bias)
+    native_kernels.images.batch_norm_slope(slopes, x, w, m, v, float(eps), dx, by_weight, by_bias)
     return dx.reshape(input.shape), by_weight, by_bias
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import threads
 from tinynet.kernels.along import take_along
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial
@@ -38,7 +38,7 @@ _ADDED = 1 << 16  # elements of the gradient per block, where elements are added
 
 def peaks_2x2(x: Array) -> tuple[Array, Array]:
     """Return the maximum of each window and its position there, row by row."""
-    if numba_kernels.takes(x):
+    if native_kernels.takes(x):
         return _compiled_peaks(x)
     return maxima.ranked_peaks(x, sliding("max_pool2d", x.shape[-3:], _HALVES))
 
@@ -50,7 +50,7 @@ def _compiled_peaks(x: Array) -> tuple[Array, Array]:
     count = math.prod(shape[:-2])
     arrays = np.ascontiguousarray(x), best, offsets
     planes, tops, codes = (a.reshape(count, *a.shape[-2:]) for a in arrays)
-    numba_kernels.images.max_pool(planes, tops, codes)
+    native_kernels.images.max_pool(planes, tops, codes)
     return best, offsets
 
 
@@ -83,10 +83,10 @@ def scatter(g: Array, offsets: Array, sizes: Ints) -> Array:
     """Return planes of zeros of ``sizes``, with each element at the offset of its window."""
     count = math.prod(g.shape[:-2])
     g, offsets = (a.reshape(count, *a.shape[-2:]) for a in (g, offsets))
-    if numba_kernels.takes(g):
+    if native_kernels.takes(g):
         made = np.empty((count, *sizes), np.float32)
         g, offsets = map(np.ascontiguousarray, (g, offsets))
-        numba_kernels.images.max_pool_slope(g, offsets, made)
+        native_kernels.images.max_pool_slope(g, offsets, made)
         return made.reshape(count, math.prod(sizes))
     planes = np.zeros((count, math.prod(sizes)), g.dtype)
     corners = _corners(maxima.at_once(*planes.shape), *g.shape[1:], sizes)
@@ -255,7 +255,7 @@ def max_gather(self: Array, indices: Array, /, rank: int) -> Array:
 @operation(node="MaxPool2DWithIndicesBackwardBackward0")
 def max_pool_2x2_backward(self: Array, offsets: Array, /, shape: Ints) -> Array:
     """Return zeros of a shape, with each element at the offset of its window of 2 by 2."""
-    if maxima.has_channels_last(offsets, 2) and not numba_kernels.takes(self):
+    if maxima.has_channels_last(offsets, 2) and not native_kernels.takes(self):
         return _scatter_pixels(self, offsets, shape[-2:])
     return scatter(self, offsets, shape[-2:]).reshape(shape)
 

@@ -18,8 +18,8 @@ import numpy as np
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
-from tinynet.kernels.numba import gates
+from tinynet.kernels import native as native_kernels
+from tinynet.kernels.native import gates
 from tinynet.nn.functional.affine import affine_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
@@ -63,8 +63,8 @@ def gru_sequence(
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
     record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
-    if numba_kernels.takes(input) and output.size:
-        _forward_by_numba(output, record, input, h_0, w_ih, w_hh, b_ih, b_hh, reverse)
+    if native_kernels.takes(input) and output.size:
+        _forward_by_llvm(output, record, input, h_0, w_ih, w_hh, b_ih, b_hh, reverse)
         return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
     part, h, step = np.empty((batch, size), kind), as_matrix(h_0), -1 if reverse else 1
     arrays, half = record[::step], np.asarray(0.5, kind)
@@ -91,7 +91,7 @@ def gru_sequence(
     return output, h.reshape(h_0.shape).copy(), record
 
 
-def _forward_by_numba(
+def _forward_by_llvm(
     output: Array, record: Array, input: Array, h_0: Array, w_ih: Array, w_hh: Array, b_ih: Array,
     b_hh: Array, reverse: bool,
 ) -> None:  # fmt: skip
@@ -178,7 +178,7 @@ def _back(
     g_output, dh = g[0], as_matrix(g[1]).copy()
     steps, _, batch, size = record.shape
     of_input, of_hidden = np.empty((2, steps, batch, 3, size), dh.dtype)
-    if numba_kernels.takes(record) and record.size:
+    if native_kernels.takes(record) and record.size:
         g_output, record, w_hh = map(np.ascontiguousarray, (g_output, record, w_hh))
         arguments = of_input, of_hidden, dh, reverse, g_output, record, w_hh
         kernel = partial(gates.gru_backward, *arguments)

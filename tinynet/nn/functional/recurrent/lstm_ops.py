@@ -17,8 +17,8 @@ import numpy as np
 from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.kernels import numba as numba_kernels
-from tinynet.kernels.numba import gates
+from tinynet.kernels import native as native_kernels
+from tinynet.kernels.native import gates
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.recurrent.rnn_ops import (
@@ -41,7 +41,7 @@ from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
 # The arrays of a step in the record: its gates, the cell state before it, and tanh of the one
-# after it. The sigmoids are adjacent, and so are i, f and their factors g, c. The record of numba's
+# after it. The sigmoids are adjacent, and so are i, f and their factors g, c. The record of LLVM's
 # kernels has three dimensions, see ``gates.py``.
 _I, _F, _O, _G, _C, _TANH_C = range(6)
 _ORDER = [0, 1, 3, 2]  # of the gates in the weights: i, f, g, o
@@ -63,8 +63,8 @@ def lstm_sequence(
     steps, batch, _ = input.shape
     size, kind = w_hh.shape[1], input.dtype
     output = np.empty((steps, batch, size), kind)
-    if numba_kernels.takes(input) and output.size:
-        return _forward_by_numba(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
+    if native_kernels.takes(input) and output.size:
+        return _forward_by_llvm(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
     record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
     scale, half = np.array(_SCALE, kind)[:, None, None], np.asarray(0.5, kind)
     step, h = -1 if reverse else 1, as_matrix(h_0)
@@ -99,11 +99,11 @@ def lstm_sequence(
     return output, h_n, c_n, record
 
 
-def _forward_by_numba(
+def _forward_by_llvm(
     output: Array, input: Array, h_0: Array, c_0: Array, w_ih: Array, w_hh: Array, bias: Array,
     reverse: bool,
 ) -> tuple[Array, ...]:  # fmt: skip
-    """Compute ``lstm_sequence``; the record is in numba's layout."""
+    """Compute ``lstm_sequence``; the record is in LLVM's layout."""
     steps, batch, size = output.shape
     given = input, as_matrix(h_0), as_matrix(c_0), w_ih, bias
     input, h, c, w_ih, bias = map(np.ascontiguousarray, given)
@@ -165,7 +165,7 @@ def _back(
     """Backpropagate; return the gradients of the four sums, of ``h_0`` and of ``c_0``."""
     g_output, dh, dc = g[0], as_matrix(g[1]).copy(), as_matrix(g[2]).copy()
     steps, batch, size = output.shape
-    if record.ndim == 3:  # numba's
+    if record.ndim == 3:  # LLVM's
         d = np.empty((steps, batch, 4 * size), np.float32)
         g_output, weight = map(np.ascontiguousarray, (g_output, w_hh))
         kernel = partial(gates.lstm_backward, d, dh, dc, reverse, g_output, record, weight)

@@ -22,8 +22,8 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.numba import gates
-from tinynet.kernels.numba.blas import LARGE
+from tinynet.kernels.native import gates
+from tinynet.kernels.native.blas import LARGE
 from tinynet.kernels.threads.few_rows import SMALL
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
@@ -168,7 +168,7 @@ def as_matrix(state: Any) -> Any:
     return state if state.ndim == 2 else state[0]
 
 
-# ---- by numba's kernels -------------------------------------------------------------------------
+# ---- by LLVM's kernels -------------------------------------------------------------------------
 
 PARTS, LEAST_ROWS = 4, 16  # of the batch; of a part: fewer rows take longer for each
 

@@ -52,6 +52,7 @@ ROWS_OF["kernels"] = [
     ["threads"],
     ["along", "low_precision", "onednn", "strides", "sums"],
     ["index_sums", "llvm"],
+    ["native"],
     ["__init__"],
 ]
 ROWS_OF["core"] = [

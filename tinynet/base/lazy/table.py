@@ -202,7 +202,7 @@ MODULES = {
         "tinynet.kernels.llvm.kernel": "kernel= Kernel",
         "tinynet.kernels.llvm.machine": "machine=",
         "tinynet.kernels.llvm.store": "store=",
-        "tinynet.kernels.llvm.module": "module= External",
+        "tinynet.kernels.llvm.assembly": "assembly= External",
     },
     "tinynet.kernels.native": {
         "tinynet.kernels.native.blas": "blas=",

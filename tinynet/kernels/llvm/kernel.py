@@ -12,7 +12,7 @@ import numpy as np
 
 from tinynet.kernels.llvm import machine, store
 from tinynet.kernels.llvm.entry import Entry
-from tinynet.kernels.llvm.module import Module, tree_of
+from tinynet.kernels.llvm.assembly import Module, tree_of
 from tinynet.kernels.llvm.values import LLVM, Form
 from tinynet.kernels.threads import fork_safe_lock
 

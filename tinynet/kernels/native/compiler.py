@@ -1,4 +1,4 @@
-"""Compiles and enables the kernels; loads LLVM."""
+"""Compiles and enables the kernels."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ from tinynet.capture.node import CompiledFunctionBackward, CompiledOutputBackwar
 from tinynet.capture.program import Call, Handle, Program, Value, leaves
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.record.outputs import Output, Reading, rewritten
+from tinynet.capture.record.pieces import Token
 from tinynet.capture.record.probing import Group
 from tinynet.capture.record.stores import Data
 from tinynet.capture.rerun import Rerun
@@ -208,7 +209,7 @@ class Entry:
                 again = functools.partial(self._rerun.gradients, group)
                 functions = self._backward(group, saved)
                 passes = Passes(functions, group.frees, places, again, self._changed(source))
-            self._node(source, group.outputs, source.constant(passes), kept, ends, held)
+            self._node(source, group, source.constant(passes), kept, ends, held)
         for output in views:
             self._view(source, output)
         for store, part in zip(captured.stores, self._stored, strict=True):
@@ -234,8 +235,9 @@ class Entry:
         if output.behind:
             source.lines.append(f"o{output.number}._view.at -= {output.behind}")
 
-    def _node(self, source: Source, outputs: list[Output], passes: str, *rest: str) -> None:
+    def _node(self, source: Source, group: Group, passes: str, *rest: str) -> None:
         """Write the node of outputs."""
+        outputs = group.outputs
         values = [o.value for o in outputs if o.value is not None]
         like = tuple(v.shape for v in values), tuple(v.dtype for v in values)
         count = len(self.captured.program.arguments)
@@ -244,10 +246,15 @@ class Entry:
         source.lines.append(f"node = make_node({', '.join(arguments)})")
         for i, output in enumerate(outputs):
             edge = f"(make_output(node, {i}), 0)" if len(outputs) > 1 else "(node, 0)"
+            if output in group.left:
+                source.lines.append(f"token{output.number} = {edge}")
+                continue
             source.lines.append(f"o{output.number}._edge = {edge}")
             source.lines.append(f"o{output.number}._requires_grad = True")
 
     def _end(self, source: Source, end: Any) -> str:
+        if isinstance(end, Token):
+            return f"token{end.output.number}"
         if isinstance(end, Output):
             return f"o{end.number}._edge"
         return f"edge_of(A{end})" if isinstance(end, int) else source.constant((end, 0))

@@ -16,10 +16,12 @@ import numpy as np
 from tinynet.capture.program import CaptureError, rebuilt
 from tinynet.capture.record.capturing import Captured
 from tinynet.capture.record.outputs import found_in
+from tinynet.capture.record.pieces import Token, Use, standing_in, uses_of
 from tinynet.capture.record.probing import Group, edges_at, gradients_at
 from tinynet.capture.verify.comparison import World
 from tinynet.capture.verify.snapshot import Snapshot
-from tinynet.core.graph.node import UNREACHED
+from tinynet.core.graph.node import UNREACHED, Edge
+from tinynet.core.graph.views import edge_of
 from tinynet.core.modes import enable_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.random import default_generator
@@ -104,8 +106,11 @@ class Rerun:
         outputs = found_in(self._captured.program.results, result)
         starts = [outputs[o.number] for o in group.outputs]
         ends = edges_at(group.ends, outputs, given)
-        found = gradients_at(starts, g, ends, [*given], create_graph)
-        found, totals = _once(found, expected, ends)
+        with standing_in(_left(group, outputs)):
+            found = gradients_at(starts, g, ends, [*given], create_graph)
+        key = [i for i, x in enumerate(g) if x is not None]
+        reached = set().union(*(group.reached[i] for i in key))
+        found, totals = _once(found, expected, ends, reached)
         if not _are_close(found, totals):
             raise RuntimeError(
                 CHANGED.format(
@@ -114,20 +119,40 @@ class Rerun:
                     else "A backward pass cannot start from some outputs of"
                 )
             )
-        return tuple(group.marked([i for i, x in enumerate(g) if x is not None], found))
+        for place, end in enumerate(group.ends):
+            if isinstance(end, Token):
+                found[place] = g[group.outputs.index(end.output)]
+        return tuple(group.marked(key, found))
+
+
+def _left(group: Group, outputs: dict[int, Tensor]) -> dict[Use, Edge]:
+    """Return the uses that passes leave to leads, in the graph of one call."""
+    found: dict[Use, Edge] = {}
+    for output, goes_to in group.left.items():
+        ends = {edge for o in goes_to if (edge := edge_of(outputs[o.number]))}
+        start = edge_of(outputs[output.number])
+        assert start is not None  # it requires grad
+        found |= uses_of(start, ends)
+    return found
 
 
 def _once(
-    found: Sequence[Tensor | None], expected: Sequence[Any], ends: Sequence[Any]
+    found: Sequence[Tensor | None], expected: Sequence[Any], ends: Sequence[Any], reached: set[int]
 ) -> tuple[list[Tensor | None], list[Any]]:
-    """Return gradients with one for each end, its first: a program may have several of one end."""
-    targets = [end and (id(end[0]), end[1]) for end in ends]
-    first = [*map(targets.index, targets)]
-    once = [x if first[i] == i else None for i, x in enumerate(found)]
+    """Return gradients with one for each end, where a pass goes to it first.
+
+    A program may have several gradients of one end.
+    """
+    first: dict[Any, int] = {}
+    for place, end in enumerate(ends):
+        if end and place in reached:
+            first.setdefault((id(end[0]), end[1]), place)
+    places = [end and first.get((id(end[0]), end[1])) for end in ends]
+    once = [x if places[i] == i else None for i, x in enumerate(found)]
     totals: list[Any] = [None] * len(ends)
-    for place, x in zip(first, expected, strict=True):
-        if x is not None and x is not UNREACHED:
-            totals[place] = x if totals[place] is None else totals[place] + x
+    for at, x in zip(places, expected, strict=True):
+        if at is not None and x is not None and x is not UNREACHED:
+            totals[at] = x if totals[at] is None else totals[at] + x
     return once, totals
 
 

@@ -1,15 +1,20 @@
 """How the backward pass of a captured function is divided: each piece is one node of the graph.
 
 A pass stops at arguments and leaves, and at other outputs: code outside may use these, or hook
-them. Passes that meet before they stop are one piece. Where pieces meet at an end, the engine adds
-up their gradients, to the bit as in the eager pass: it visits newer pieces first, and a piece
-returns the gradients of several uses one by one where eager code adds them to another gradient.
+them. Passes that meet before they stop are one piece. If a pass also stops at an output of its own
+piece, as that of the outputs of a loop does at the last state, a lead comes before the piece: it
+computes what that output gets, and hands on the gradient that it was given itself.
+
+Where pieces meet at an end, the engine adds up their gradients, to the bit as in the eager pass: it
+visits newer pieces first, and a piece returns the gradients of several uses one by one where eager
+code adds them to another gradient.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
+import copy
 import graphlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -23,6 +28,12 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 MOST_APART = 8  # gradients of one tensor that a piece returns one by one
 
 Use = tuple[Node, int]  # a node, and which of its edges leads to the end
+
+
+class Token(NamedTuple):
+    """The end of a lead at which it hands on the gradient of an output."""
+
+    output: Output
 
 
 class Start:
@@ -41,7 +52,13 @@ class Start:
         leaves: the leaves at which it stops, by their id.
         inner: the outputs at which it stops, by edge.
         uses: the edges that lead to its ends, by use.
+        left: uses that it leaves to the lead from which it gets its gradient.
+        goes_to: the outputs to which these lead.
+        leads: whether it is a lead.
     """
+
+    leads = False
+    goes_to: Sequence[Output] = ()
 
     def __init__(self, output: Output, edge: Edge, arguments: set[Any], others: dict[Edge, Output]):
         self.output, self.edge = output, edge
@@ -59,6 +76,18 @@ class Start:
         if not stopped.keys() <= others.keys():  # the pass also goes on from such a node
             raise _not_separate()
         self.inner = {e: others[e] for e in stopped}
+        self.left: dict[Use, Edge] = {}
+
+    def parted(self, edges: set[Edge]) -> tuple[Start, Start]:
+        """Return the lead that stops at some edges, and the start of the rest of the pass."""
+        lead, rest = copy.copy(self), copy.copy(self)
+        lead.leads, lead.leaves = True, {}
+        lead.uses = rest.left = {use: e for use, e in self.uses.items() if e in edges}
+        rest.uses = {use: e for use, e in self.uses.items() if e not in edges}
+        rest.goes_to = [o for e, o in self.inner.items() if e in edges]
+        for one in (lead, rest):
+            one.inner = {e: o for e, o in self.inner.items() if (e in edges) is one.leads}
+        return lead, rest
 
 
 class Piece(NamedTuple):
@@ -81,10 +110,9 @@ def divided(live: list[Start], spent: list[Start]) -> list[Piece]:
         spent: outputs whose graph was freed; each is a piece.
 
     Raises:
-        CaptureError: a pass meets that of an output which it stops at, or gradients cannot be added
-            up in the order of the eager pass.
+        CaptureError: gradients cannot be added up in the order of the eager pass.
     """
-    parts = _merged([[one] for one in live], lambda one: one.passed)
+    parts = _with_leads(_merged([[one] for one in live], lambda one: one.passed))
     levels = _levels([*parts, *([one] for one in spent)])
     alive = levels[: len(parts)]
     pieces: list[list[Start]] = []
@@ -110,18 +138,29 @@ def _merged(parts: list[list[Start]], reached: Callable[[Start], set[Any]]) -> l
     return [members for _, members in merged]
 
 
+def _with_leads(parts: list[list[Start]]) -> list[list[Start]]:
+    """Return parts that stop at no output of their own, and the leads that do."""
+    found: list[list[Start]] = []
+    for part in parts:
+        own = {id(one.output) for one in part}
+        met = {e for one in part for e, end in one.inner.items() if id(end.base or end) in own}
+        pairs = [one.parted(met) if met & one.inner.keys() else (None, one) for one in part]
+        found.append([rest for _, rest in pairs])
+        found += [[lead] for lead, _ in pairs if lead is not None]
+    return found
+
+
 def _levels(parts: list[list[Start]]) -> list[int]:
     """Return for each part the number of parts in the longest chain from it to the arguments."""
-    of = {id(one.output): place for place, part in enumerate(parts) for one in part}
-    before = {
-        place: {
-            of[id(made)]
-            for one in part
-            for end in one.inner.values()
-            if id(made := end.base or end) in of
-        }
-        for place, part in enumerate(parts)
-    }
+    starts = [(place, one) for place, part in enumerate(parts) for one in part]
+    of = {id(one.output): place for place, one in starts if not one.left}
+    behind = {id(one.output): place for place, one in starts if one.left}  # leads
+    before: dict[int, set[int]] = {place: set() for place in range(len(parts))}
+    for place, one in starts:
+        ends = [id(end.base or end) for end in one.inner.values()]
+        before[place] |= {of[end] for end in ends if end in of}
+        if one.leads:
+            before[place].add(behind[id(one.output)])
     levels = [0] * len(parts)
     try:
         for place in graphlib.TopologicalSorter(before).static_order():
@@ -164,6 +203,15 @@ def _not_separate() -> CaptureError:
         "it returns or stores a tensor and another one that is computed from it",
         "return or store the first one detached, or compute the second one outside",
     )
+
+
+def uses_of(edge: Edge, ends: set[Edge]) -> dict[Use, Edge]:
+    """Return the uses by which a pass from an edge gets to others, where it stops."""
+    stops = {node for node, _ in ends}
+    with cut([*stops]):
+        order, _ = reachable([edge[0]])
+    passed = [node for node in order if node not in stops]
+    return {(node, i): e for node in passed for i, e in enumerate(node.edges) if e in ends}
 
 
 # ---- graphs that end early ----------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 from tinynet.autograd.function_node import FunctionNode
 from tinynet.capture.program import Call, CaptureError, Program
 from tinynet.capture.record.outputs import Output
-from tinynet.capture.record.pieces import Piece, Start, cut, divided, standing_in
+from tinynet.capture.record.pieces import Piece, Start, Token, cut, divided, standing_in
 from tinynet.capture.record.recorder import Recorder
 from tinynet.core.graph.engine import BackwardPass
 from tinynet.core.graph.node import NOWHERE_EDGE, UNREACHED, Edge, Node
@@ -27,7 +27,9 @@ class Group:
     Attributes:
         outputs: the outputs.
         ends: where the gradients go: tensors, numbers of arguments, or outputs of other groups,
-            from which these were computed. One that gets several gradients is there several times.
+            from which these were computed; tokens of outputs of others. One that gets several
+            gradients is there several times.
+        left: for outputs whose gradients come from a lead, the outputs to which the lead goes.
         programs: for sets of outputs (places in ``outputs``) that get a gradient, the backward
             pass, with these gradients as arguments and the gradients of ``ends`` as results. Of
             more than four outputs, the sets are each single one and all of them.
@@ -38,6 +40,7 @@ class Group:
 
     def __init__(self, outputs: list[Output], ends: list[Any]):
         self.outputs, self.ends = outputs, ends
+        self.left: dict[Output, list[Output]] = {}
         self.programs: dict[tuple[int, ...], Program] = {}
         self.reached: list[set[int]] = []
         self.frees: list[set[int]] = []
@@ -98,28 +101,51 @@ def groups(
 def _recorded(recorder: Recorder, piece: Piece, tensors: list[Tensor], is_spent: bool) -> Group:
     """Return the group of a piece, with its programs unless its graph was freed."""
     starts, ends = piece.starts, _ends(piece.starts, tensors)
-    outputs = [one.output for one in starts]
+    outputs, tokens = (
+        [one.output for one in starts],
+        [Token(one.output) for one in starts if one.leads],
+    )
     if is_spent:
         return Group(outputs, [*ends.values()])
-    with standing_in(piece.apart) as stand_ins:
+    left = {use: e for one in starts for use, e in one.left.items()}
+    with standing_in(left), standing_in(piece.apart) as stand_ins:
         ends |= {other: ends[edge] for other, edge in stand_ins.items()}
         for edge in {*stand_ins.values()}:
             del ends[edge]
-        group, forward = Group(outputs, [*ends.values()]), recorder.program
-        few = len(starts) <= EACH_SET
-        for size in range(len(starts), 0, -1) if few else (len(starts), 1):
-            for key in itertools.combinations(range(len(starts)), size):
-                recorder.program = group.programs[key] = Program()
-                with _WithoutTraces(recorder, starts):
-                    _probe(recorder, [starts[i] for i in key], [*ends])
+        group, forward = Group(outputs, [*ends.values(), *tokens]), recorder.program
+        for key in _sets(starts):
+            recorder.program = group.programs[key] = Program()
+            with _WithoutTraces(recorder, starts):
+                _probe(recorder, [starts[i] for i in key], [*ends])
+            given = dict(zip(key, recorder.program.arguments, strict=True))
+            recorder.program.results += [given.get(outputs.index(t.output)) for t in tokens]
         recorder.program = forward
         for one in starts:
             reached = {(id(e[0]), e[1]) for node, i in one.uses if (e := node.edges[i])}
             places = {i for i, e in enumerate(ends) if (id(e[0]), e[1]) in reached}
+            if one.leads:
+                places.add(len(ends) + tokens.index(Token(one.output)))
             group.reached.append(places)
     for one in starts:
         group.frees.append({i for i, other in enumerate(starts) if one.frees & other.frees})
+        if one.left:
+            group.left[one.output] = [*one.goes_to]
     return group
+
+
+def _sets(starts: list[Start]) -> list[tuple[int, ...]]:
+    """Return the sets of starts that have programs, from the largest on.
+
+    With an output whose gradient comes from a lead, those come to which the lead goes.
+    """
+    places = {id(one.output): i for i, one in enumerate(starts)}
+    few = len(starts) <= EACH_SET
+    found: dict[tuple[int, ...], None] = {}
+    for size in range(len(starts), 0, -1) if few else (len(starts), 1):
+        for key in itertools.combinations(range(len(starts)), size):
+            more = {places[id(o.base or o)] for i in key for o in starts[i].goes_to}
+            found[tuple(sorted({*key} | more))] = None
+    return [*found]
 
 
 class _WithoutTraces:
@@ -219,9 +245,14 @@ def gradients_behind(
 def edges_at(
     ends: list[Any], outputs: dict[int, Tensor], tensors: Sequence[Tensor]
 ) -> list[Edge | None]:
-    """Return the edges of a group's ends, in one call with these outputs and arguments."""
+    """Return the edges of a group's ends, in one call with these outputs and arguments.
+
+    A token has none.
+    """
 
     def edge_at(end: Any) -> Edge | None:
+        if isinstance(end, Token):
+            return None
         if isinstance(end, Output):
             return edge_of(outputs[end.number])
         return edge_of(tensors[end]) if type(end) is int else (end, 0)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tinynet.kernels.llvm import kernel as kernel
     from tinynet.kernels.llvm import machine as machine
     from tinynet.kernels.llvm import store as store
-    from tinynet.kernels.llvm.kernel import Kernel as Kernel
     from tinynet.kernels.llvm.assembly import External as External
+    from tinynet.kernels.llvm.kernel import Kernel as Kernel
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

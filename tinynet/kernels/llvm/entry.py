@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.kernels.llvm.functions import NO_MEMORY
 from tinynet.kernels.llvm.assembly import Module
+from tinynet.kernels.llvm.functions import NO_MEMORY
 from tinynet.kernels.llvm.values import BYTES, LLVM, ArrayValue, Form, Number
 from tinynet.kernels.llvm.writer import Writer, literal
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.kernels.llvm import machine, store
-from tinynet.kernels.llvm.entry import Entry
 from tinynet.kernels.llvm.assembly import Module, tree_of
+from tinynet.kernels.llvm.entry import Entry
 from tinynet.kernels.llvm.values import LLVM, Form
 from tinynet.kernels.threads import fork_safe_lock
 

@@ -69,7 +69,8 @@ class Entry:
             failed = self._call("PyErr_Occurred", "ptr", [])
             w.branch(Number("bool", w.put(f"icmp ne ptr {failed}, null")), "failed", "well")
             w.begin("failed")
-            w.line("ret ptr null")
+            self._call("PyErr_Clear", "void", [])
+            w.jump("other")
             w.begin("well")
         state = self._call("PyEval_SaveThread", "ptr", [])
         result = LLVM[self._results[0]] if self._results else "void"

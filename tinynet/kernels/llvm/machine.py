@@ -26,7 +26,7 @@ class _Method(ctypes.Structure):
 
 
 _FUNCTIONS = (
-    "PyBool_FromLong", "PyErr_NoMemory", "PyErr_Occurred", "PyEval_RestoreThread",
+    "PyBool_FromLong", "PyErr_Clear", "PyErr_NoMemory", "PyErr_Occurred", "PyEval_RestoreThread",
     "PyEval_SaveThread", "PyFloat_AsDouble", "PyFloat_FromDouble", "PyLong_AsLongLong",
     "PyLong_FromLongLong", "PyMem_RawFree", "PyMem_RawMalloc", "PyObject_IsTrue", "Py_IncRef",
 )  # fmt: skip

@@ -92,25 +92,13 @@ class Rerun:
         stop = self._stop()
         if stop is not None:
             stop(AGAIN if create_graph else SOME)
-        before = Snapshot(World(self._captured, [*given]).roots())
-        try:
-            if position:
-                default_generator.numpy.bit_generator.state = position
-            for store, place in self._captured.carried:
-                store.put(given[place])
-            args, kwargs = rebuilt(self._call, lambda x: given[x] if type(x) is _Place else x)
-            with enable_grad():
-                result = self._captured.given(self._function(*args, **kwargs), given)
-        finally:
-            before.restore()
-        outputs = found_in(self._captured.program.results, result)
-        starts = [outputs[o.number] for o in group.outputs]
+        outputs = self._again(given, position)
         ends = edges_at(group.ends, outputs, given)
         with standing_in(_left(group, outputs)):
+            starts = [outputs[o.number] for o in group.outputs]
             found = gradients_at(starts, g, ends, [*given], create_graph)
         key = [i for i, x in enumerate(g) if x is not None]
-        reached = set().union(*(group.reached[i] for i in key))
-        found, totals = _once(found, expected, ends, reached)
+        found, totals = _once(found, expected, ends, group.reached_from(key))
         if not _are_close(found, totals):
             raise RuntimeError(
                 CHANGED.format(
@@ -123,6 +111,21 @@ class Rerun:
             if isinstance(end, Token):
                 found[place] = g[group.outputs.index(end.output)]
         return tuple(group.marked(key, found))
+
+    def _again(self, given: tuple[Tensor, ...], position: Any) -> dict[int, Tensor]:
+        """Return the outputs of an eager call, by number; undo what else it does."""
+        before = Snapshot(World(self._captured, [*given]).roots())
+        try:
+            if position:
+                default_generator.numpy.bit_generator.state = position
+            for store, place in self._captured.carried:
+                store.put(given[place])
+            args, kwargs = rebuilt(self._call, lambda x: given[x] if type(x) is _Place else x)
+            with enable_grad():
+                result = self._captured.given(self._function(*args, **kwargs), given)
+        finally:
+            before.restore()
+        return found_in(self._captured.program.results, result)
 
 
 def _left(group: Group, outputs: dict[int, Tensor]) -> dict[Use, Edge]:

@@ -1461,8 +1461,18 @@ def chained(x, w):
         lambda x, w: (y := x.exp() * x + x.sin(), (y * x).tanh() + x.cos()),
         lambda x, w: (y := (x @ w.outer(w)).tanh(), y @ w.outer(w).T + (y * w).sum()),
         chained,
+        lambda x, w: (y := (z := x.exp()) * 2, y * z),  # the passes of both go through z
     ],
-    ids=["argument", "square", "three uses", "two users", "much of both", "tied", "chained"],
+    ids=[
+        "argument",
+        "square",
+        "three uses",
+        "two users",
+        "much of both",
+        "tied",
+        "chained",
+        "inner",
+    ],
 )
 def test_outputs_that_meet_where_one_is_computed_from_another(f):
     def make():
@@ -1476,10 +1486,9 @@ def test_outputs_that_meet_where_one_is_computed_from_another(f):
     "f",
     [
         lambda x: ((parts := x.exp().unbind())[0], parts[0] * parts[1]),
-        lambda x: (y := (z := x.exp()) * 2, y * z),  # the passes of both go through z
         lambda x: (y := x.exp(), sum(y * i for i in range(9))),
     ],
-    ids=["one of several", "inside", "many uses"],
+    ids=["one of several", "many uses"],
 )
 def test_outputs_that_are_not_separate(f):
     def call(f):

@@ -103,7 +103,7 @@ def test_hooks_where_a_pass_does_not_go():
     assert compiled.explain().calls.eager == 0
 
 
-# ---- loops over steps, which return their outputs and their last state -----------------------------
+# ---- loops over steps, which return their outputs and their last state --------------------------
 
 
 class Loop(nn.Module):

@@ -56,9 +56,13 @@ class Group:
                 return found
         return True
 
+    def reached_from(self, key: Sequence[int]) -> set[int]:
+        """Return the ends (places) to which the passes from some outputs go."""
+        return set().union(*(self.reached[i] for i in key))
+
     def marked(self, key: Sequence[int], gradients: Sequence[Any]) -> list[Any]:
         """Return gradients of the ends, with UNREACHED where no pass from some outputs goes."""
-        reached = set().union(*(self.reached[i] for i in key))
+        reached = self.reached_from(key)
         return [x if place in reached else UNREACHED for place, x in enumerate(gradients)]
 
 

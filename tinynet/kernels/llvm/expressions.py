@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.kernels.llvm.scope import Scope
+from tinynet.kernels.llvm.scope import Scope, unknown
 from tinynet.kernels.llvm.values import (
     BYTES,
     LLVM,
@@ -44,7 +44,7 @@ class Expressions(Scope):
         """Return the value of an expression."""
         method = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise TypeError(f"native code has no {type(node).__name__}: {ast.unparse(node)}")
+            raise unknown(node)
         return method(node)
 
     def number(self, node: ast.expr) -> Number:
@@ -93,9 +93,17 @@ class Expressions(Scope):
         owner = self.value(node.value)
         if isinstance(owner, Static):
             return self._known(getattr(owner.object, name))
+        if not isinstance(owner, Number | ArrayValue):
+            raise unknown(node)
         if name == "dtype":
             return Static(np.dtype(owner.kind))
-        assert isinstance(owner, ArrayValue), ast.unparse(node)
+        if not isinstance(owner, ArrayValue) or name not in (
+            "size",
+            "itemsize",
+            "strides",
+            "shape",
+        ):
+            raise unknown(node)
         if name == "size":
             return Number("int64", w.size(owner))
         if name == "itemsize":
@@ -103,7 +111,6 @@ class Expressions(Scope):
         if name == "strides":
             item = str(BYTES[owner.kind])
             return tuple(Number("int64", w.times(step, item)) for step in w.steps(owner))
-        assert name == "shape", ast.unparse(node)
         return tuple(Number("int64", n) for n in owner.shape)
 
     # ---- operators --------------------------------------------------------------------------
@@ -111,7 +118,7 @@ class Expressions(Scope):
     def sign(self, operator: ast.operator | ast.cmpop) -> str:
         """Return the sign of an operator."""
         if type(operator) not in SIGNS:
-            raise TypeError(f"native code has no {type(operator).__name__}")
+            raise TypeError(f"native code has no operator {type(operator).__name__}")
         return SIGNS[type(operator)]
 
     def _binop(self, node: ast.BinOp) -> Number:
@@ -121,7 +128,8 @@ class Expressions(Scope):
     def _unaryop(self, node: ast.UnaryOp) -> Number:
         if isinstance(node.op, ast.Not):
             return self.writer.compare("==", self.truth(node.operand), literal(False, "bool"))
-        assert isinstance(node.op, ast.USub)
+        if not isinstance(node.op, ast.USub):
+            raise unknown(node)
         return self.writer.negative(self.number(node.operand))
 
     def _compare(self, node: ast.Compare) -> Number:
@@ -180,23 +188,26 @@ class Expressions(Scope):
     def _selected(self, condition: Number, a: Any, b: Any) -> Any:
         if isinstance(a, Number) and isinstance(b, Number):
             return self.writer.select(condition, a, b)
+        if type(a) is not tuple or type(b) is not tuple:
+            raise TypeError("native code chooses between numbers")
         return tuple(self._selected(condition, *pair) for pair in zip(a, b, strict=True))
 
     # ---- elements and parts of arrays -------------------------------------------------------
 
     def _subscript(self, node: ast.Subscript) -> Any:
         owner = self.value(node.value)
-        if isinstance(owner, tuple) and not isinstance(owner, ArrayValue):
+        if type(owner) is tuple:
             return owner[ast.literal_eval(node.slice)]
         place = self._part(owner, node)
         return place if isinstance(place, ArrayValue) else self.writer.read(*place)
 
-    def place(self, node: ast.expr) -> Any:
+    def place(self, node: ast.Subscript) -> Any:
         """Return the array and the offset of an element, or the part of an array."""
-        assert isinstance(node, ast.Subscript)
         return self._part(self.value(node.value), node)
 
     def _part(self, x: ArrayValue, node: ast.Subscript) -> Any:
+        if not isinstance(x, ArrayValue):
+            raise unknown(node)
         w = self.writer
         given = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         places = [self._index(one) for one in given]
@@ -222,11 +233,19 @@ class Expressions(Scope):
         return ArrayValue(x.kind, w.address(x, offset), tuple(shape), whole)
 
     def _index(self, node: ast.expr) -> Number | Part:
+        ends: list[ast.expr | None] = [node]
         if isinstance(node, ast.Slice):
-            return Part(*(None if n is None else self.number(n) for n in (node.lower, node.upper)))
-        found = self.value(node)
-        assert isinstance(found, Number | Part)
-        return found
+            if node.step is not None:
+                raise unknown(node)
+            ends = [node.lower, node.upper]
+        found = [None if n is None else self.value(n) for n in ends]
+        if any(isinstance(n, Number) and n.text.startswith("-") for n in found):
+            raise TypeError(f"places do not count from the end: {ast.unparse(node)}")
+        if isinstance(node, ast.Slice):
+            return Part(*found)
+        if not isinstance(found[0], Number | Part):
+            raise unknown(node)
+        return found[0]
 
     def _range(self, part: Part, n: str) -> tuple[str, str]:
         """Return the first position and the length of a part of a dimension."""
@@ -243,23 +262,26 @@ class Expressions(Scope):
     # ---- calls ------------------------------------------------------------------------------
 
     def _call(self, node: ast.Call) -> Any:
+        if node.keywords:
+            raise unknown(node)
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value)
             if not isinstance(owner, Static):
-                return self._method(owner, node.func.attr, [self.value(arg) for arg in node.args])
-        function = self.value(node.func).object
-        return self.called(function, [self.value(arg) for arg in node.args])
+                return self._method(owner, node)
+        return self.called(self.value(node.func).object, [self.value(arg) for arg in node.args])
 
-    def _method(self, owner: Any, name: str, args: list[Any]) -> Any:
+    def _method(self, owner: Any, node: ast.Call) -> Any:
+        name, args = node.func.attr, [self.value(arg) for arg in node.args]  # type: ignore[attr-defined]
         if name == "view" and isinstance(owner, Number):
             return self.writer.reinterpret(owner, np.dtype(args[0].object).name)
-        assert name == "reshape" and isinstance(owner, ArrayValue), name
+        if name != "reshape" or not isinstance(owner, ArrayValue):
+            raise unknown(node)
         return self.reshaped(owner, tuple(args))
 
     def reshaped(self, x: ArrayValue, shape: tuple[Number, ...]) -> ArrayValue:
         """Return a contiguous array in another shape."""
-        if x.steps is not None:
-            raise TypeError("only a contiguous array has other shapes")
+        if x.steps is not None or any(n.text.startswith("-") for n in shape):
+            raise TypeError("only a contiguous array has other shapes, of known lengths")
         return ArrayValue(x.kind, x.data, tuple(n.text for n in shape))
 
     def called(self, function: Any, args: list[Any]) -> Any:

@@ -11,12 +11,13 @@ import ast
 from typing import Any
 
 from tinynet.kernels.llvm.expressions import Expressions
-from tinynet.kernels.llvm.scope import names_in
+from tinynet.kernels.llvm.scope import names_in, unknown
 from tinynet.kernels.llvm.values import (
     LLVM,
     ArrayValue,
     Form,
     Number,
+    Static,
     type_of_results,
     types_of_parts,
 )
@@ -38,6 +39,7 @@ class Translation(Expressions):
     def __init__(self, module: Any, tree: ast.FunctionDef, space: Any, widened: dict[str, Any]):
         super().__init__(module, space, widened)
         self._tree = tree
+        self._is_over = False  # both sides of a condition have returned
         self.result: tuple[str, ...] | None = None  # kinds of what it returns
 
     def text(self, name: str, forms: tuple[Any, ...]) -> str:
@@ -49,9 +51,11 @@ class Translation(Expressions):
         w, takes = self.writer, self._parameters(forms)
         body = self._tree.body
         for at, statement in enumerate(body):
-            self.statement(statement)
+            self._block([statement])
             self.free_unused(body[at + 1 :])
-        if not w.has_ended():
+        if self._is_over:
+            w.line("unreachable")
+        elif not w.has_ended():
             self._return(None)
         if self.allocated:
             w.begin("failed")
@@ -82,12 +86,15 @@ class Translation(Expressions):
 
     # ---- statements -------------------------------------------------------------------------
 
-    def statement(self, node: ast.stmt) -> None:
-        """Translate a statement."""
-        method = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if method is None:
-            raise TypeError(f"native code has no {type(node).__name__}, line {node.lineno}")
-        method(node)
+    def _block(self, statements: list[ast.stmt]) -> None:
+        """Translate statements; those after a return are never reached."""
+        for node in statements:
+            if self.writer.has_ended() or self._is_over:
+                return
+            method = getattr(self, f"_{type(node).__name__.lower()}", None)
+            if method is None:
+                raise unknown(node)
+            method(node)
 
     def _expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):  # a docstring
@@ -105,15 +112,15 @@ class Translation(Expressions):
             self.share(names_in(node.value), names_in(*node.targets))
 
     def _put(self, target: ast.expr, value: Any) -> None:
-        if isinstance(target, ast.Tuple):
-            parts = value if isinstance(value, tuple) else ()
-            for one, part in zip(target.elts, parts, strict=True):
-                self._put(one, part)
-        elif isinstance(target, ast.Name):
+        if isinstance(target, ast.Name):
             self.assign(target.id, value)
-        else:
-            assert isinstance(target, ast.Subscript)
+        elif isinstance(target, ast.Subscript):
             self._write(self.place(target), value)
+        elif not isinstance(target, ast.Tuple) or type(value) is not tuple:
+            raise unknown(target)
+        else:
+            for one, part in zip(target.elts, value, strict=True):
+                self._put(one, part)
 
     def _write(self, place: tuple[ArrayValue, str] | ArrayValue, value: Number) -> None:
         if isinstance(place, ArrayValue):
@@ -127,33 +134,45 @@ class Translation(Expressions):
             found = self.writer.arithmetic(sign, self.value(node.target), value)
             self.assign(node.target.id, found)
             return
+        if not isinstance(node.target, ast.Subscript):
+            raise unknown(node)
         place = self.place(node.target)
         old = self.writer.read(*place)
         self._write(place, self.writer.arithmetic(sign, old, value))
 
     def _if(self, node: ast.If) -> None:
-        w = self.writer
+        w, goes_on = self.writer, False
         yes, no, end = (w.name(kind) for kind in ("yes", "no", "end"))
         w.branch(self.truth(node.test), yes, no)
         for block, statements in ((yes, node.body), (no, node.orelse)):
             w.begin(block)
-            for statement in statements:
-                self.statement(statement)
+            self._block(statements)
+            goes_on = goes_on or not (w.has_ended() or self._is_over)
+            if self._is_over:
+                w.line("unreachable")
+                self._is_over = False
             w.jump(end)
         w.begin(end)
+        self._is_over = not goes_on
 
     def _for(self, node: ast.For) -> None:
-        call = node.iter
-        assert isinstance(call, ast.Call)
-        assert isinstance(node.target, ast.Name)
-        name, given = node.target.id, [self.value(arg) for arg in call.args]
+        call, target = node.iter, node.target
+        if not isinstance(call, ast.Call) or self.value(call.func) != Static(range):
+            raise unknown(call)
+        if not isinstance(target, ast.Name) or node.orelse:
+            raise unknown(node)
+        given = [self.number(arg) for arg in call.args]
         start, stop = (literal(0, "int64"), *given)[-2:] if len(given) < 3 else given[:2]
         step = given[2] if len(given) == 3 else literal(1, "int64")
+        if step.text.startswith("-") or step.text == "0":
+            raise TypeError(f"a loop goes upwards: {ast.unparse(call)}")
 
         def body(i: Number) -> None:
-            self.assign(name, i)
-            for statement in node.body:
-                self.statement(statement)
+            self.assign(target.id, i)
+            self._block(node.body)
+            if self._is_over:
+                self.writer.line("unreachable")
+                self._is_over = False
 
         self.loop(start, stop, step, body)
 

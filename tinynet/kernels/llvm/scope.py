@@ -150,6 +150,11 @@ class Scope:
         self.writer.call("PyMem_RawFree", "void", [("ptr", self.writer.load("ptr", place))])
 
 
+def unknown(node: ast.AST) -> TypeError:
+    """Return the error for what a compiled function may not contain."""
+    return TypeError(f"native code has no {ast.unparse(node)}")
+
+
 def names_in(*nodes: ast.AST) -> set[str]:
     """Return the names in syntax trees."""
     return {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}

@@ -19,7 +19,7 @@ from tinynet.kernels.llvm.values import (
 )
 
 Value = ArrayValue | Number
-FLOAT_OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv", "%": "frem"}
+FLOAT_OPERATIONS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 WHOLE_OPERATIONS = {"+": "add nsw", "-": "sub nsw", "*": "mul nsw"}
 BITS = {"&": "and", "|": "or", "^": "xor", "<<": "shl", ">>": "ashr"}
 ORDERS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -120,11 +120,14 @@ class Writer:
         a, b = self.cast(a, kind), self.cast(b, kind)
         operands = f"{LLVM[kind]} {a.text}, {b.text}"
         if is_float(kind):
+            if sign not in FLOAT_OPERATIONS:
+                raise TypeError(f"native code has no {sign} of floating-point numbers")
             return Number(kind, self.put(f"{FLOAT_OPERATIONS[sign]} {self.flags} {operands}"))
         if sign in ("//", "%"):
             return self._floor(sign, kind, a, b)
         if sign in BITS:
-            return Number(kind, self.put(f"{BITS[sign]} {operands}"))
+            how = "lshr" if sign == ">>" and is_unsigned(kind) else BITS[sign]
+            return Number(kind, self.put(f"{how} {operands}"))
         wraps = kind == "int32"  # exponents are built so
         operation = WHOLE_OPERATIONS[sign].split()[0] if wraps else WHOLE_OPERATIONS[sign]
         return Number(kind, self.put(f"{operation} {operands}"))

@@ -203,7 +203,7 @@ class Entry:
                     self._view(source, views.pop(views.index(end)))
             kept = f"({''.join(source.name(v) + ', ' for v in saved)})"
             ends = f"({''.join(self._end(source, end) + ', ' for end in group.ends)})"
-            held, places = self._held(source, saved)
+            held, places = self._held(source, group, saved)
             passes = None  # the function has freed what they need
             if group.programs:
                 again = functools.partial(self._rerun.gradients, group)
@@ -259,8 +259,9 @@ class Entry:
             return f"o{end.number}._edge"
         return f"edge_of(A{end})" if isinstance(end, int) else source.constant((end, 0))
 
-    def _held(self, source: Source, saved: list[Value]) -> tuple[str, list[list[int]]]:
-        """Return the visible tensors that saved values are in, and their places by saved value."""
+    def _held(self, source: Source, group: Group, saved: list[Value]) -> tuple[str, Any]:
+        """Return the visible tensors that saved values are in; by saved value, the place of its
+        tensor among them, and whether it follows what replaces the data of that."""
         program = self.captured.program
         found = {value.memory: f"A{place}" for place, value in self._new_data()}
         for i, v in enumerate(program.arguments):
@@ -271,7 +272,12 @@ class Entry:
             if output.value is not None:
                 found.setdefault(output.value.memory, f"o{output.number}")
         names = list(dict.fromkeys(found[v.memory] for v in saved if v.memory in found))
-        places = [[names.index(found[v.memory])] if v.memory in found else [] for v in saved]
+        places = [
+            [(names.index(found[v.memory]), v.memory in group.followed)]
+            if v.memory in found
+            else []
+            for v in saved
+        ]
         return f"({''.join(name + ', ' for name in names)})", places
 
     def _backward(self, group: Group, saved: list[Value]) -> Any:

@@ -56,7 +56,8 @@ class Passes:
             values and these gradients to the edges' gradients, and the saved values that it uses.
             One set is that of all outputs.
         frees: for each output, the outputs that cannot be differentiated after it was.
-        places: for each saved value, the tensors (by number) that its memory belongs to.
+        places: for each saved value, the tensor (by number) that its memory belongs to, if any, and
+            whether the value follows what replaces the data of that.
         again: returns the gradients of an eager call, with a graph or for other sets.
         changed: returns what the user's code would read otherwise now, in words, if anything.
     """
@@ -65,7 +66,7 @@ class Passes:
         self,
         functions: dict[tuple[int, ...], tuple[Callable[..., tuple[Any, ...]], list[int]]],
         frees: list[set[int]],
-        places: list[list[int]],
+        places: list[list[tuple[int, bool]]],
         again: Callable[..., tuple[Any, ...]],
         changed: Callable[[], str | None],
     ):
@@ -164,10 +165,10 @@ class CompiledFunctionBackward(Node):
         """Compute the gradients of a set of outputs."""
         function, places = passes.functions[started]
         saved: tuple[Any, ...] = self.saved
-        for place in places:
+        for place, follows in places:
             array, version, at = self.versions[place]
             current = unmodified(self, array, version, at, None, is_output=False)
-            if current is not array:
+            if current is not array and follows:
                 saved = tuple([current if value is array else value for value in saved])
         return function(*saved, *[x for x in g if x is not None])
 

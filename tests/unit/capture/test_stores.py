@@ -542,3 +542,56 @@ def test_a_hook_may_set_an_attribute():
 
     calls, heard = run(forward, between=change, use=lambda net, y: (y * net.layer.seen).sum())
     assert calls.replayed == 7 and not heard
+
+
+# ---- data that is replaced between the call and its backward pass -------------------------------
+
+
+def taken_to_third(x):
+    class Third(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3 * ctx.saved_tensors[0] ** 2
+
+    return Third.apply(x)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+@pytest.mark.parametrize("which", ["weight", "x", "result"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: nn.functional.linear(x, w),  # saves a view of the weight
+        lambda x, w: x @ w,
+        lambda x, w: (x * w).exp(),  # saves its result
+        lambda x, w: (y := x * w) * y,
+        lambda x, w: (x * w).square(),
+        lambda x, w: taken_to_third(w * x) + x,
+    ],
+    ids=["linear", "product", "exp", "square of a result", "square", "function"],
+)
+def test_data_that_is_replaced_before_the_backward_pass(f, which, backend):
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+
+    def gradients(compiling):
+        weight = tn.arange(9.0).view(3, 3).mul(0.1).requires_grad_()
+        called = tn.compile(f, backend=backend, verify=0) if compiling else f
+        for i in range(5):
+            x = tn.arange(9.0).view(3, 3).sin().requires_grad_()
+            result = called(x, weight)
+            total = result.sum()
+            if i == 4:
+                thing = {"weight": weight, "x": x, "result": result}[which]
+                thing.data = thing.data * 3
+            weight.grad = None
+            total.backward()
+        return x.grad, weight.grad
+
+    for one, other in zip(gradients(True), gradients(False), strict=True):
+        assert tn.allclose(one, other, 1e-5)

@@ -36,6 +36,8 @@ class Group:
         reached: for each output, the ends (places) that its pass goes to.
         frees: for each output, the outputs (places) that cannot be differentiated after it was,
             unless its backward pass keeps the graph.
+        followed: the memory of values that eager nodes save as their inputs: these read what
+            replaces them by ``x.data = y``.
     """
 
     def __init__(self, outputs: list[Output], ends: list[Any]):
@@ -44,6 +46,7 @@ class Group:
         self.programs: dict[tuple[int, ...], Program] = {}
         self.reached: list[set[int]] = []
         self.frees: list[set[int]] = []
+        self.followed: set[int] = set()
 
     def same(self, other: Group) -> Call | bool | None:
         """Return True, or the first call that differs, or False."""
@@ -134,7 +137,29 @@ def _recorded(recorder: Recorder, piece: Piece, tensors: list[Tensor], is_spent:
         group.frees.append({i for i, other in enumerate(starts) if one.frees & other.frees})
         if one.left:
             group.left[one.output] = [*one.goes_to]
+    group.followed = _followed(recorder, starts, tensors)
     return group
+
+
+def _followed(recorder: Recorder, starts: list[Start], tensors: list[Tensor]) -> set[int]:
+    """Return the memory of visible values that nodes have saved as inputs."""
+    nodes = {node for one in starts for node in one.passed}
+    saved = {id(array) for node in nodes for array in _saved_inputs(node)}
+    forward, new = recorder.program, filter(recorder.outside.has_new_data, tensors)
+    visible = [*zip(tensors, forward.arguments, strict=True), *forward.states]
+    visible += [(t, recorder.value(t._array)) for t in new]
+    visible += [(one.output.tensor, one.output.value) for one in starts if one.output.value]
+    return {value.memory for t, value in visible if id(t._array) in saved}
+
+
+def _saved_inputs(node: Node) -> list[Any]:
+    """Return the arrays that a node has saved as inputs, not as views of them."""
+    if isinstance(node, FunctionNode):
+        held = node._saved if isinstance(node._saved, list) else []
+        return [item[0].array for item in held if item is not None and item[1] is None]
+    of_views = getattr(getattr(node, "op", None), "of_views", ())
+    names = {*node.saved} & {*type(node).inputs} - {*of_views}
+    return [getattr(node, f"saved_{name}", None) for name in names]
 
 
 def _sets(starts: list[Start]) -> list[tuple[int, ...]]:

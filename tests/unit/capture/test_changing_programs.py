@@ -10,7 +10,10 @@ import random
 import pytest
 
 import tinynet as tn
+from tinynet.capture.native import fusion
+from tinynet.kernels.llvm import machine, store
 
+from .changing import __main__ as changing
 from .changing.__main__ import backend
 from .changing.catalogue import EVERY, Place
 from .changing.language import CALL, Program, random_program
@@ -43,6 +46,18 @@ def test_some_programs(name):
     if name == "llvm":
         pytest.importorskip("llvmlite")
     assert run_programs(name, QUICK) > QUICK / 2
+
+
+def test_some_programs_in_machine_code(monkeypatch):
+    """Even single calls are native functions, and these are compiled."""
+    pytest.importorskip("llvmlite")
+    compiled, compile = [], machine.machine_code
+    monkeypatch.setattr(machine, "machine_code", lambda text: compiled.append(1) or compile(text))
+    monkeypatch.setattr(store, "folder", lambda: None)
+    monkeypatch.setattr(fusion, "LEAST", 1)
+    monkeypatch.setattr(changing, "interpret", lambda patch: None)
+    run_programs("llvm", QUICK // 2)
+    assert len(compiled) > QUICK // 4
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Kernels that LLVM compiles, if it is installed and the user enables them.
+"""Kernels that LLVM compiles, if llvmlite is installed and the user enables them.
 
 They are loops over float32 arrays, for what takes numpy dozens of calls or passes over memory: the
 steps of LSTM and GRU layers, the rows of embeddings, batch norm and max pooling of images. Their

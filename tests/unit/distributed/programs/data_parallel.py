@@ -173,7 +173,7 @@ def compiled_steps():
         return tn.compile(perceptron())
 
     compare(compiled, momentum)
-    with warnings.catch_warnings():  # where LLVM is not installed
+    with warnings.catch_warnings():  # where llvmlite is not installed
         warnings.simplefilter("ignore", CompileWarning)
         native = tn.compile(perceptron(), backend="llvm")  # rounds otherwise than eager code
         distributed(DistributedDataParallel(native), optim.Adam(native.parameters()))

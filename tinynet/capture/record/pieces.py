@@ -16,12 +16,11 @@ import collections
 import contextlib
 import copy
 import graphlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from tinynet.capture.program import CaptureError
 from tinynet.capture.record.outputs import Output
-from tinynet.core.graph.engine import reachable
 from tinynet.core.graph.node import Edge, Node, Nowhere
 from tinynet.core.tensors.tensor import Tensor, wrap
 
@@ -49,7 +48,7 @@ class Start:
     Attributes:
         passed: the nodes before it stops.
         frees: those that hold values which the pass frees.
-        leaves: the leaves at which it stops, by their id.
+        leaves: the leaves at which it stops.
         inner: the outputs at which it stops, by edge.
         uses: the edges that lead to its ends, by use.
         left: uses that it leaves to the lead from which it gets its gradient.
@@ -62,26 +61,19 @@ class Start:
 
     def __init__(self, output: Output, edge: Edge, arguments: set[Any], others: dict[Edge, Output]):
         self.output, self.edge = output, edge
-        inner = {node for node, _ in others if node is not edge[0]} - arguments
-        with cut([*inner]):
-            order, self.leaves = reachable([edge[0]])
-        passed = [node for node in order if node not in arguments and node not in inner]
-        self.passed = {*passed}
+        self.passed, self.uses = _walked(edge, others.keys(), arguments)
         self.frees = {node for node in self.passed if frees(node)}
-        further = [(node, i, e) for node in passed for i, e in enumerate(node.edges) if e]
-        self.uses: dict[Use, Edge] = {
-            (node, i): e for node, i, e in further if e[0] not in self.passed
-        }
-        stopped = dict.fromkeys(e for e in self.uses.values() if e[0] in inner)
-        if not stopped.keys() <= others.keys():  # the pass also goes on from such a node
-            raise _not_separate()
-        self.inner = {e: others[e] for e in stopped}
+        ends = dict.fromkeys(self.uses.values())
+        self.leaves = [end for end, _ in ends if isinstance(end, Tensor)]
+        self.inner = {e: others[e] for e in ends if e in others}
+        if any(e[0] in self.passed and end.base is not None for e, end in self.inner.items()):
+            raise _not_separate()  # a replay makes this node again, for the view
         self.left: dict[Use, Edge] = {}
 
     def parted(self, edges: set[Edge]) -> tuple[Start, Start]:
         """Return the lead that stops at some edges, and the start of the rest of the pass."""
         lead, rest = copy.copy(self), copy.copy(self)
-        lead.leads, lead.leaves = True, {}
+        lead.leads, lead.leaves = True, []
         lead.uses = rest.left = {use: e for use, e in self.uses.items() if e in edges}
         rest.uses = {use: e for use, e in self.uses.items() if e not in edges}
         rest.goes_to = [o for e, o in self.inner.items() if e in edges]
@@ -207,11 +199,28 @@ def _not_separate() -> CaptureError:
 
 def uses_of(edge: Edge, ends: set[Edge]) -> dict[Use, Edge]:
     """Return the uses by which a pass from an edge gets to others, where it stops."""
-    stops = {node for node, _ in ends}
-    with cut([*stops]):
-        order, _ = reachable([edge[0]])
-    passed = [node for node in order if node not in stops]
-    return {(node, i): e for node in passed for i, e in enumerate(node.edges) if e in ends}
+    return {use: e for use, e in _walked(edge, ends, set())[1].items() if e in ends}
+
+
+def _walked(
+    edge: Edge, stops: Collection[Edge], arguments: set[Any]
+) -> tuple[set[Node], dict[Use, Edge]]:
+    """Return the nodes that a pass reaches, and the uses by which it gets to where it stops.
+
+    It stops at edges, arguments and leaves. It may pass a node by one edge and stop at another.
+    """
+    passed, stack, uses = {edge[0]}, [edge[0]], {}
+    while stack:
+        node = stack.pop()
+        for i, e in enumerate(node.edges):
+            if not e:
+                continue
+            if e in stops or e[0] in arguments or isinstance(e[0], Tensor):
+                uses[node, i] = e
+            elif e[0] not in passed:
+                passed.add(e[0])
+                stack.append(e[0])
+    return passed, uses
 
 
 # ---- graphs that end early ----------------------------------------------------------------------

@@ -213,8 +213,8 @@ def _ends(starts: list[Start], tensors: list[Tensor]) -> dict[Edge, Any]:
         if edge is not None and id(edge[0]) in reached:
             ends.setdefault(edge, place)
     for one in starts:
-        for leaf in one.leaves.values():
-            ends.setdefault((leaf.tensor, 0), leaf.tensor)
+        for leaf in one.leaves:
+            ends.setdefault((leaf, 0), leaf)
         for edge, output in one.inner.items():
             ends.setdefault(edge, output)
     return ends

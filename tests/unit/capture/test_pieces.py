@@ -224,3 +224,97 @@ def test_truncated_backpropagation_through_time():
 
     losses, called = trained(True)
     assert losses == trained(False)[0] and called.explain().calls.eager == 0
+
+
+class Layers(nn.Module):
+    """A recurrent layer, whose outputs are read in some way, and its last state."""
+
+    def __init__(self, kind, read):
+        super().__init__()
+        self.layer, self.head, self.read = kind(4, 5, 2), nn.Linear(5, 3), read
+
+    def forward(self, x, state):
+        y, state = self.layer(x, state)
+        return self.read(self.head, y, state), state
+
+
+def plus_top(head, y, state):
+    return head(y) + (state[0] if isinstance(state, tuple) else state)[-1].sum()
+
+
+@pytest.mark.parametrize("kind", [nn.RNN, nn.LSTM, nn.GRU])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda head, y, state: head(y),
+        lambda head, y, state: tn.stack([head(part) for part in y]),
+        lambda head, y, state: head(y[-1]),
+        plus_top,
+    ],
+    ids=["outputs", "one by one", "last", "with the state"],
+)
+@pytest.mark.parametrize("used", ["outputs", "state", "both"])
+def test_recurrent_layers_whose_outputs_are_read(kind, read, used):
+    def passes(compiling):
+        tn.manual_seed(0)
+        net = Layers(kind, read)
+        called = tn.compile(net) if compiling else net
+        state, seen, found = None, [], []
+        for i in range(6):
+            x = (tn.arange(24.0).view(3, 2, 4) + i).sin().requires_grad_()
+            y, last = called(x, state)
+            parts = last if isinstance(last, tuple) else (last,)
+            for j, t in enumerate(parts):
+                t.register_hook(lambda g, j=j: seen.append((j, g.clone())) if g is not None else g)
+            loss = y.square().sum() if used != "state" else 0
+            if used != "outputs":
+                loss = loss + sum((t * (k + 1)).sin().sum() for k, t in enumerate(parts))
+            loss.backward()
+            found.append([x.grad, *(p.grad for p in net.parameters())])
+            net.zero_grad()
+            state = tuple(t.detach() for t in parts)
+            state = state if isinstance(last, tuple) else state[0]
+        return found, seen, called
+
+    *found, called = passes(True)
+    *expected, _ = passes(False)
+    same(found, expected)
+    assert called.explain().calls.eager == 0
+
+
+@pytest.mark.filterwarnings("ignore::tinynet.compiler.CompileWarning")
+def test_two_layers_by_hand_whose_gates_are_on_both_ways():
+    """The last state of the upper layer leads to the lower one's by its output and by its cell."""
+
+    class Cell(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.x, self.h = nn.Linear(5, 20), nn.Linear(5, 20, bias=False)
+
+        def forward(self, x, h, c):
+            i, f, g, o = (self.x(x) + self.h(h)).chunk(4, 1)
+            c = f.exp() * c + i.exp() * g.tanh()
+            return o.sigmoid() * c.tanh(), c
+
+    def trained(compiling):
+        tn.manual_seed(0)
+        cells = nn.ModuleList([Cell(), Cell()])
+
+        def run(x):
+            states, outputs = [(tn.zeros(2, 5), tn.zeros(2, 5))] * 2, []
+            for part in x:
+                for k, cell in enumerate(cells):
+                    states[k] = cell(part, *states[k])
+                    part = states[k][0]
+                outputs.append(part)
+            return tn.stack(outputs), states
+
+        called, found = tn.compile(run) if compiling else run, []
+        for i in range(5):
+            outputs, _ = called((tn.arange(40.0).view(4, 2, 5) + i).sin())
+            outputs.square().sum().backward()
+            found.append([p.grad for p in cells.parameters()])
+            cells.zero_grad()
+        return found
+
+    same(trained(True), trained(False))

@@ -81,6 +81,14 @@ class Start:
             one.inner = {e: o for e, o in self.inner.items() if (e in edges) is one.leads}
         return lead, rest
 
+    def way(self) -> set[Node]:
+        """Return the nodes on the way to where it stops."""
+        found = {node for node, _ in self.uses}
+        for node in sorted(self.passed, key=lambda node: node.sequence):
+            if any(e and e[0] in found for e in node.edges):
+                found.add(node)
+        return found
+
 
 class Piece(NamedTuple):
     """Outputs whose backward passes one node computes.
@@ -114,7 +122,18 @@ def divided(live: list[Start], spent: list[Start]) -> list[Piece]:
         pieces += [
             [one] for one, its in zip(spent, levels[len(parts) :], strict=True) if its == level
         ]
+    _check_ways(pieces)
     return [*map(Piece, pieces, _apart(pieces, {id(one) for one in spent}))]
+
+
+def _check_ways(pieces: list[list[Start]]) -> None:
+    """Refuse leads of several pieces that meet on the way: eager code adds gradients up there."""
+    seen: set[Node] = set()
+    for part in pieces:
+        ways = set().union(*(one.way() for one in part if one.leads))
+        if not seen.isdisjoint(ways):
+            raise _not_separate()
+        seen |= ways
 
 
 def _merged(parts: list[list[Start]], reached: Callable[[Start], set[Any]]) -> list[list[Start]]:

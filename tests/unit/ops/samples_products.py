@@ -100,6 +100,7 @@ MODE = "use_mm_for_euclid_dist_if_necessary"
 for _p in (2.0, 1.0, 3.0, 2.5, 0.0, INF):
     sample("all_distances", f(3, 2), f(2, 2), _p, MODE)
     sample("distance dist", f(2, 3), f(3), _p)
+    sample("pair_distances", f(3, 2).transposed, _p)
 sample("cdist", f(2, 1, 2, 2), f(2, 3, 2), 2.0)
 sample("cdist", f(2, 2).transposed, f(2, 2).expanded, 2.0)
 sample("all_distances", f(3, 2), f(2, 2), 2.0, "use_mm_for_euclid_dist")

@@ -13,6 +13,7 @@ from tinynet.core.declaration.out_argument import written
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced
 from tinynet.dtypes import Array
+from tinynet.kernels import distances
 from tinynet.kernels.sums import sums
 from tinynet.nn.functional.checks import broadcast, tensor_only
 from tinynet.nn.functional.double_backward import one_node
@@ -20,8 +21,10 @@ from tinynet.ops.arguments import keywords, to_long
 from tinynet.ops.creation.constructors import refuse_huge
 from tinynet.ops.pointwise.arithmetic import div, where
 from tinynet.ops.pointwise.clamp import clamp_numbers
-from tinynet.ops.reduction.statistics import vector_norm
-from tinynet.ops.shaping.views import axis_of
+from tinynet.ops.pointwise.where import zeros_for
+from tinynet.ops.products.cdist import summed_gaps, summed_slopes
+from tinynet.ops.reduction.statistics import norm_slope, norm_weight, vector_norm
+from tinynet.ops.shaping.views import axis_of, unsqueeze
 
 __all__ = ["normalize", "cosine_similarity", "pairwise_distance", "pdist", "one_hot"]
 
@@ -193,9 +196,40 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
-    first, second = map(wrap, run_traced(np.triu_indices, input.shape[0], 1))
-    difference: Any = input.index_select(0, first) - input.index_select(0, second)
-    return difference.norm(p, 1)
+    return pair_distances.function(input, float(p))
+
+
+@operation(node="PdistBackward0")
+def pair_distances(input: Array, /, p: float) -> Array:
+    """Return the distances of each row to those that follow it."""
+    return distances.pair_distances(input, p)
+
+
+def _of_pairs(g: Any, x: Any, result: Any, p: float) -> Any:
+    """Return the gradient of the distances: all pairs of rows count twice."""
+    if p == 0:
+        return zeros_for(x)
+    pull = norm_weight(g, result, p)
+    if isinstance(x, Tensor):
+        first, second = map(wrap, np.triu_indices(x.shape[0], 1))
+        slope = norm_slope(x[first] - x[second], unsqueeze(result, -1), p)
+        each = slope * unsqueeze(pull, -1)
+        return zeros_for(x).index_add(0, first, each).index_add(0, second, -each)
+    if p == 2 and _far_apart(x, result):
+        wide = x.astype(np.float64)
+        pull = distances.symmetric(pull.astype(np.float64), len(x))
+        return summed_gaps(pull, wide, wide).astype(x.dtype)
+    pull, norm = (distances.symmetric(y, len(x)) for y in (pull, result))
+    return summed_slopes(pull, x, x, norm, p)
+
+
+def _far_apart(x: Array, result: Array) -> bool:
+    """Return whether float64 takes up what products lose of differences of float32 points."""
+    gains = x.dtype == np.float32 and result.size > 0
+    return gains and bool(result.min() * 2.0**24 > np.abs(x).max())
+
+
+pair_distances.grad(input=lambda g, input, result, p: _of_pairs(g, input, result, p))
 
 
 # ---- one-hot ------------------------------------------------------------------------------------

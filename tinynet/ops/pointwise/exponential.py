@@ -225,7 +225,7 @@ def sign(self: Array, /) -> Array:
     if self.dtype.kind == "b":
         return self.copy()
     if self.dtype.kind == "f":  # 0 for NaN; numpy returns NaN
-        return (self > 0).astype(self.dtype) - (self < 0)
+        return ((self > 0).view(np.int8) - (self < 0).view(np.int8)).astype(self.dtype)
     return np.sign(self)
 
 

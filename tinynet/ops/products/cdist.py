@@ -11,12 +11,13 @@ from tinynet.core.complex_rules import conjugate
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.distances import distances, distances_by_product, gaps, stacks
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import refused
-from tinynet.ops.reduction.statistics import norm_gradient, vector_norm
+from tinynet.ops.reduction.statistics import norm_gradient, norm_slope, norm_weight, vector_norm
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping.views import axis_of, unsqueeze
 
@@ -25,51 +26,49 @@ from tinynet.ops.shaping.views import axis_of, unsqueeze
 _PRODUCT_FROM = 25  # from this many rows on, a matrix product pays off despite its rounding
 
 
-def _gaps(x1: Any, x2: Any) -> Any:
-    """Return the pairwise differences of rows."""
-    return unsqueeze(x1, -2) - unsqueeze(x2, -3)
-
-
 def _large(x1: Array, x2: Array, mode: str) -> bool:
     if mode == "use_mm_for_euclid_dist_if_necessary":
         return x1.shape[-2] > _PRODUCT_FROM or x2.shape[-2] > _PRODUCT_FROM
     return mode == "use_mm_for_euclid_dist"
 
 
-def _by_product(x1: Array, x2: Array) -> Array:
-    """Return Euclidean distances by ``|a - b|^2 = |a|^2 - 2ab + |b|^2``."""
-    squares = np.matmul(x1, np.swapaxes(x2, -1, -2))
-    squares *= -2
-    squares += np.square(x1).sum(-1)[..., :, None]
-    squares += np.square(x2).sum(-1)[..., None, :]
-    return np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
-
-
 @operation(node="CdistBackward0")
 def all_distances(x1: Array, x2: Array, /, p: float, compute_mode: str) -> Array:
     """Return the p-norms of the pairwise differences of rows."""
     if p == 2 and _large(x1, x2, compute_mode):
-        return _by_product(x1, x2)
-    return vector_norm.kernel(_gaps(x1, x2), p, (-1,), False)
+        return distances_by_product(x1, x2)
+    return distances(x1, x2, p)
 
 
-def _pull(g: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
-    """Return the gradient of the first of two sets of points.
-
-    For p = 2, with w = g / distance, it is ``x1 * sum(w) - w @ x2``, without all differences.
-    """
+def _first_gradient(g: Any, x1: Any, x2: Any, result: Any, p: float) -> Any:
+    """Return the gradient of the first of two sets of points."""
     if p == 0:
         return zeros_for(x1)
-    if p == 2:
-        pull = where(result == 0, 0.0, g / where(result == 0, 1.0, result))
-        return x1 * unsqueeze(pull.sum(-1), -1) - pull @ x2
-    gaps = _gaps(x1, x2)
-    return norm_gradient(g, gaps, gaps.shape, result, p, (-1,), False).sum(-2)
+    pull = norm_weight(g, result, p)
+    return summed_gaps(pull, x1, x2) if p == 2 else summed_slopes(pull, x1, x2, result, p)
+
+
+def summed_gaps(pull: Any, x1: Any, x2: Any) -> Any:
+    """Return the sums of ``pull[i, j] * (x1[i] - x2[j])`` over j, by products."""
+    return x1 * unsqueeze(pull.sum(-1), -1) - pull @ x2
+
+
+def summed_slopes(pull: Any, x1: Any, x2: Any, norm: Any, p: float) -> Any:
+    """Return the sums of ``pull[i, j] * norm_slope(x1[i] - x2[j])`` over j."""
+    if isinstance(pull, Tensor):
+        slope = norm_slope(unsqueeze(x1, -2) - unsqueeze(x2, -3), unsqueeze(norm, -1), p)
+        return (slope * unsqueeze(pull, -1)).sum(-2)
+    (x1, x2, pull, norm), batch = stacks(x1, x2, pull, norm)
+    found = np.zeros(x1.shape, x1.dtype)
+    for (b, i, j), k, gap in gaps(x1, x2) if x1.size and x2.size else ():
+        slope = norm_slope(gap, norm[b, None, i, j], p).swapaxes(1, 2)
+        found[b, i, k] += np.matmul(slope, pull[b, i, j, None])[..., 0]
+    return found.reshape(*batch, *found.shape[1:])
 
 
 all_distances.grad(
-    x1=lambda g, x1, x2, result, p: _pull(g, x1, x2, result, p),
-    x2=lambda g, x1, x2, result, p: _pull(g.mT, x2, x1, result.mT, p),
+    x1=lambda g, x1, x2, result, p: _first_gradient(g, x1, x2, result, p),
+    x2=lambda g, x1, x2, result, p: _first_gradient(g.mT, x2, x1, result.mT, p),
 )
 
 _MODES = (

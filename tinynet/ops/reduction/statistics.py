@@ -439,17 +439,35 @@ def norm_gradient(
         if isinstance(g, Tensor):  # the second derivative at 0 is NaN, as in PyTorch
             return g * where(norm == 0, 0.0, x / norm)
         return x * where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm))
+    found = norm_slope(x, norm, p) * norm_weight(g, norm, p)
+    if p not in (math.inf, -math.inf):
+        return found
+    count = sum_dims(((absolute(x) == norm) | (x != x)) * 1.0, dim, True)
+    return found / where(count == 0, 1.0, count)  # 0 if the norm was rounded to 16 bits
+
+
+def norm_weight(g: Any, norm: Any, p: float) -> Any:
+    """Return the factor of the gradient of a p-norm that all elements share."""
+    if p in (1, math.inf, -math.inf):
+        return g
+    if p < 1:
+        return g * norm ** (1 - p)
+    divisor = where(norm == 0, 1.0, norm)
+    return where(norm == 0, 0.0, g / (divisor if p == 2 else divisor ** (p - 1)))
+
+
+def norm_slope(x: Any, norm: Any, p: float) -> Any:
+    """Return the factor of the gradient of a p-norm that belongs to an element."""
+    if p == 2:
+        return x
+    if p == 1:
+        return sgn(x)
     sizes = absolute(x)
     if p in (math.inf, -math.inf):
-        found = (sizes == norm) | (x != x)
-        count = sum_dims(found * 1.0, dim, True)  # 0 if the norm was rounded to 16 bits
-        return sgn(x) * found * (g / where(count == 0, 1.0, count))
+        return sgn(x) * (sizes == norm)
     if p < 1:
-        return sgn(x) * where(x == 0, 0.0, sizes ** (p - 1)) * g * norm ** (1 - p)
-    scale = where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm) ** (p - 1))
-    if p < 2:
-        return sgn(x) * sizes ** (p - 1) * scale
-    return x * sizes ** (p - 2) * scale
+        return sgn(x) * where(x == 0, 0.0, sizes ** (p - 1))
+    return sgn(x) * sizes ** (p - 1) if p < 2 else x * sizes ** (p - 2)
 
 
 vector_norm.grad(

@@ -29,47 +29,54 @@ __all__ = ["ctc_loss"]
 # ---- sums over paths ----------------------------------------------------------------------------
 
 
+# Arrays are [states, batch]: states that follow each other are then adjacent rows of memory.
+
+
 def _states(labels: Array, blank: int) -> tuple[Array, Array]:
-    """Return the class of each state, ``[batch, states]``, and where a blank may be skipped to."""
+    """Return the class of each state, ``[states, batch]``, and where a blank may be skipped to."""
     batch, count = labels.shape
-    states = np.full((batch, 2 * count + 1), blank, np.int64)
-    states[:, 1::2] = labels
+    states = np.full((2 * count + 1, batch), blank, np.int64)
+    states[1::2] = labels.T
     skips = np.zeros(states.shape, bool)
-    skips[:, 3::2] = labels[:, 1:] != labels[:, :-1]
+    skips[3::2] = states[3::2] != states[1:-2:2]
     return states, skips
 
 
 def _emissions(log_probs: Array, states: Array) -> Array:
-    """Return the log-probability of each state's class, ``[time, batch, states]``."""
-    batch = np.arange(states.shape[0])[:, None]
-    return log_probs[:, batch, states]
+    """Return the log-probability of each state's class, ``[time, states, batch]``."""
+    return log_probs[:, np.arange(states.shape[1]), states]
 
 
 def _paths(emissions: Array, skips: Array) -> Array:
     """Return the logarithm of the probability of all paths up to each state and time."""
-    time, batch, count = emissions.shape
+    time, count, batch = emissions.shape
     kind = emissions.dtype
-    sums = np.full((time, batch, count + 2), -np.inf, kind)  # two columns before the first state
-    sums[0, :, 2:4] = emissions[0, :, :2]
-    closed = np.where(skips, 0, -np.inf).astype(kind)
-    lowest = np.finfo(kind).min
-    top, total, term = (np.empty((batch, count), kind) for _ in range(3))
-    for t in range(1, time):
-        stay, step, skip = sums[t - 1, :, 2:], sums[t - 1, :, 1:-1], sums[t - 1, :, :-2] + closed
-        np.maximum(np.maximum(stay, step, out=top), skip, out=top)
-        np.maximum(top, lowest, out=top)  # not -inf, which would make NaN of -inf - -inf
-        total.fill(0)
-        for one in (stay, step, skip):
-            total += np.exp(np.subtract(one, top, out=term), out=term)
-        np.add(np.log(total, out=total), top, out=total)
-        np.add(total, emissions[t], out=sums[t, :, 2:])
-    return sums[:, :, 2:]
+    never = np.finfo(kind).min / 2**32  # instead of -inf, which would make NaN of -inf - -inf
+    sums = np.full((time, count + 2, batch), never, kind)  # two rows before the first state
+    stay, step, skip = sums[:, 2:], sums[:, 1:-1], sums[:, :-2]
+    emissions = np.maximum(emissions, never)
+    stay[0, :2] = emissions[0, :2]
+    closed = np.where(skips, 0, never).astype(kind)
+    top, total, terms = (np.empty((*n, count, batch), kind) for n in ((), (), (3,)))
+    one, two, three = terms
+    for a, b, c, here, found in zip(stay, step, skip, emissions[1:], stay[1:], strict=False):
+        np.add(c, closed, three)
+        np.maximum(np.maximum(a, b, out=top), three, out=top)
+        np.subtract(a, top, one)
+        np.subtract(b, top, two)
+        np.subtract(three, top, three)
+        np.exp(terms, terms)
+        np.add(np.add(one, two, total), three, total)
+        np.add(np.log(total, total), top, total)
+        np.add(total, here, found)
+    stay[stay < never / 2] = -np.inf
+    return stay
 
 
 def _reversed(lengths: Array, count: int) -> Array:
-    """Return the places 0 to count - 1 of each row with the first ``length`` ones reversed."""
-    places = np.arange(count)
-    return np.where(places < lengths[:, None], lengths[:, None] - 1 - places, places)
+    """Return ``[count, batch]``, 0 to count - 1, with the first ``length`` of a column reversed."""
+    places = np.arange(count)[:, None]
+    return np.where(places < lengths, lengths - 1 - places, places)
 
 
 @operation(node="CtcLossBackward0", hidden=("sums", "nll"))
@@ -93,10 +100,9 @@ def ctc_nll(
     """
     states, skips = _states(labels, blank)
     sums = _paths(_emissions(log_probs, states), skips)
-    batch = np.arange(len(labels))
-    last = sums[np.maximum(input_lengths - 1, 0), batch]  # of each sequence
-    end = last[batch, 2 * target_lengths]
-    before = np.where(target_lengths > 0, last[batch, 2 * target_lengths - 1], -np.inf)
+    last, batch = np.maximum(input_lengths - 1, 0), np.arange(len(labels))
+    end = sums[last, 2 * target_lengths, batch]
+    before = np.where(target_lengths > 0, sums[last, 2 * target_lengths - 1, batch], -np.inf)
     nll = -np.logaddexp(end, before).astype(sums.dtype)
     nll[input_lengths == 0] = np.where(target_lengths[input_lengths == 0] == 0, 0, np.inf)
     return np.where(np.isinf(nll), 0, nll) if zero_infinity else nll, sums, nll
@@ -122,18 +128,17 @@ def ctc_nll_backward(
     """
     time, batch, classes = log_probs.shape
     states, _ = _states(labels, blank)
-    turned = _reversed(target_lengths * 2 + 1, states.shape[1])
-    rows = np.arange(batch)[:, None]
-    back = _states(states[rows, turned][:, 1::2], blank)
-    when = _reversed(input_lengths, time).T  # [time, batch]
-    backwards = log_probs[when, rows.T]
-    after = _paths(_emissions(backwards, back[0]), back[1])
-    after = after[when[:, :, None], rows, turned]
+    turned = _reversed(target_lengths * 2 + 1, len(states))
+    column = np.arange(batch)
+    back = _states(states[turned, column][1::2].T, blank)
+    when = _reversed(input_lengths, time)
+    after = _paths(_emissions(log_probs[when, column], back[0]), back[1])
+    after = after[when[:, None], turned, column]
     here = _emissions(log_probs, states)
-    onto = np.where(np.isinf(sums), sums, sums + after - here + nll[:, None])
-    inside = np.arange(states.shape[1]) < 2 * target_lengths[:, None] + 1
+    onto = np.where(np.isinf(sums), sums, sums + after - here + nll)
+    inside = np.arange(len(states))[:, None] < 2 * target_lengths + 1
     passing = np.where(inside, np.exp(onto), 0)  # the probability of being in a state at a time
-    place = (np.arange(time)[:, None, None] * batch + rows) * classes + states
+    place = (np.arange(time)[:, None, None] * batch + column) * classes + states
     share = np.bincount(place.ravel(), passing.ravel(), minlength=log_probs.size)
     gradient = np.exp(log_probs) - share.reshape(log_probs.shape).astype(log_probs.dtype)
     gradient *= g[:, None]

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.kernels.sums import column_sums
+from tinynet.kernels.sums import add_up, column_sums
+from tinynet.kernels.threads import LARGE, slices
 
 _SHORT_ROW = 16  # elements: longer rows leave the cache between one column and the next
 _FEW = 16384  # elements: rounds of fewer take longer than their elements one by one
@@ -31,16 +32,27 @@ def add_rows(whole: Array, index: Array, rows: Array) -> None:
     if not len(index) or not width:
         return
     if width > _SHORT_ROW:
-        _add_long_rows(whole, index, rows.__getitem__)
+        _add_long_rows(whole, index, _taker(rows))
         return
-    pair = _PAIRS.get(whole.dtype.char) if width % 2 == 0 and rows.dtype == whole.dtype else None
-    if pair is not None:
-        whole, rows = whole.view(pair), np.ascontiguousarray(rows).view(pair)
+    whole, rows = _in_pairs(whole, rows)
     for column, added in zip(whole.T, rows.T, strict=True):
         np.add.at(column, index, added)
 
 
+def _taker(rows: Array) -> Callable[[Any], Array]:
+    # All indices are in range, and "wrap" is the fastest mode.
+    return lambda at: rows if isinstance(at, slice) else rows.take(at, 0, mode="wrap")
+
+
 _PAIRS = {"f": np.complex64, "d": np.complex128}  # whose addition adds two numbers at once
+
+
+def _in_pairs(whole: Array, rows: Array) -> tuple[Array, Array]:
+    """Return both arrays as complex numbers, of half as many columns, where that is possible."""
+    pair = _PAIRS.get(whole.dtype.char)
+    if pair is None or whole.shape[1] % 2 or rows.dtype != whole.dtype:
+        return whole, rows
+    return whole.view(pair), np.ascontiguousarray(rows).view(pair)
 
 
 def add_computed_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) -> None:
@@ -53,10 +65,10 @@ def add_computed_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array
 
 def _add_long_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) -> None:
     """Add rows in rounds; then sum the rows of few indices that repeat often."""
-    width = whole.shape[1]
-    if len(index) * width <= _FEW:
-        at = index[:, None] * width + np.arange(width)
-        np.add.at(whole.reshape(-1), at.reshape(-1), rows_at(slice(None)).reshape(-1))
+    if len(index) * whole.shape[1] <= _FEW:
+        whole, rows = _in_pairs(whole, rows_at(slice(None)))
+        at = index[:, None] * whole.shape[1] + np.arange(whole.shape[1])
+        np.add.at(whole.reshape(-1), at.reshape(-1), rows.reshape(-1))
         return
     numbers, order = _sorted(index)
     first = np.flatnonzero(np.diff(numbers, prepend=-1))
@@ -69,8 +81,13 @@ def _add_long_rows(whole: Array, index: Array, rows_at: Callable[[Any], Array]) 
     for number, count in enumerate(left[:rounds]):
         sums[:count] += rows_at(order[first[:count] + number])
     for i in range(left[rounds]):
-        sums[i] += column_sums(rows_at(order[first[i] + rounds : first[i] + counts[i]]))
+        sums[i] += _sum(rows_at(order[first[i] + rounds : first[i] + counts[i]]))
     whole[at] = sums
+
+
+def _sum(rows: Array) -> Array:
+    """Return the sums of ``[..., rows, n]`` over rows, in the dtype of the rows."""
+    return column_sums(rows) if rows.dtype.kind == "f" else add_up(rows, -2, rows.dtype)
 
 
 def _sorted(numbers: Array) -> tuple[Array, Array]:
@@ -79,6 +96,30 @@ def _sorted(numbers: Array) -> tuple[Array, Array]:
     keys = (numbers.astype(np.int64) << bits) | np.arange(len(numbers))
     keys.sort()
     return keys >> bits, keys & ((1 << bits) - 1)
+
+
+def bag_sums(table: Array, index: Array, starts: Array, factors: Array | None = None) -> Array:
+    """Return the sums of the rows of a table at each bag of indices, ``[bags, width]``.
+
+    Bags of one size make a block, which one product sums.
+
+    Args:
+        table: ``[rows, width]``.
+        index: the indices of one bag after the other, in range.
+        starts: where each bag begins.
+        factors: a factor for each index.
+    """
+    sizes = np.diff(starts, append=len(index))
+    found = np.zeros((len(starts), table.shape[1]), table.dtype)
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        bags = np.flatnonzero(sizes == size)
+        for part in slices(len(bags), max(LARGE // (size * max(table.shape[1], 1)), 1)):
+            at = starts[bags[part], None] + np.arange(size)
+            rows = table.take(index[at], 0, mode="wrap")
+            if factors is not None:
+                rows *= factors[at, None]
+            found[bags[part]] = _sum(rows)
+    return found
 
 
 def add_slices(whole: Array, axis: int, index: Array, slices: Array) -> None:

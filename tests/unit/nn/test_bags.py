@@ -5,6 +5,7 @@ import pytest
 
 import tinynet as tn
 import tinynet.nn.functional as F
+from tests.tools.rounding import assert_near
 from tinynet.autograd import gradcheck, gradgradcheck
 
 INDICES, STARTS = tn.tensor([0, 1, 1, 2, 0, 1, 4]), tn.tensor([0, 3, 3])
@@ -51,6 +52,22 @@ def test_derivatives_of_both_orders(mode):
 
     leaves = [table(), tn.tensor(np.arange(1.0, 8.0), requires_grad=mode == "sum")]
     assert gradcheck(bags, leaves) and gradgradcheck(bags, leaves)
+
+
+def test_bags_of_many_sizes():
+    tn.manual_seed(0)
+    sizes = tn.randint(0, 300, (200,)).numpy()
+    bags = np.repeat(np.arange(200), sizes)
+    indices, starts = tn.randint(0, 50, (sizes.sum(),)), tn.from_numpy(np.cumsum(sizes) - sizes)
+    weight, factors = tn.randn(50, 20), tn.randn(sizes.sum())
+    for given in (None, factors):
+        found = F.embedding_bag(indices, weight, starts, mode="sum", per_sample_weights=given)
+        each = np.ones(sizes.sum()) if given is None else given.numpy().astype(np.float64)
+        rows = weight.numpy().astype(np.float64)[indices.numpy()] * each[:, None]
+        exact, scale = np.zeros((2, 200, 20))
+        np.add.at(exact, bags, rows)
+        np.add.at(scale, bags, abs(rows))
+        assert_near(found.numpy(), exact, 301, scale)
 
 
 def test_offsets_must_not_decrease():

@@ -66,6 +66,9 @@ for _padding, _frequency in ((-1, False), (2, False), (-1, True), (0, True)):
     sample("summed_rows", f(2, 3, 2), PLACES, 4, _padding, _frequency)
     sample("kept_rows", f(2, 3, 2), PLACES, 4, _padding)
 sample("embedding_rows", f(4, 2).transposed, i(1), -1, False)
+for _bags in ([0, 0, 2], [1, 1, 1], [0, 1, 2]):
+    sample("summed_bags", f(4, 2), i(2, 0, 2), i(*_bags), 3, False, False)
+    sample("weighted_bags", f(4, 2), f(3), i(2, 0, 2), i(*_bags), 3, False, False)
 sample("embedding_rows", f(4, 2), i([]), -1, False)
 
 for _reduction in ("mean", "sum", "none"):

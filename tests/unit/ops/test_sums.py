@@ -93,3 +93,13 @@ def test_rows_added_by_index(case, kind):
     for found in (x.index_add(0, i, y), x.scatter_add(0, wide, y), x.scatter_add(0, wide + 0, y)):
         assert_near(found.numpy(), exact, roundings, scale)
     assert np.array_equal(y.gather(0, wide[:3] % 3).numpy(), rows[index[:3] % 3])
+
+
+@pytest.mark.parametrize("dtype", [tn.complex64, tn.int64])
+def test_one_index_that_repeats_often(dtype):
+    """Sums of floats are split, and added in float64."""
+    large = 2**53 + 1 if dtype == tn.int64 else 2j
+    y = tn.ones(20_000, 17, dtype=dtype)
+    y[0] = large
+    found = tn.zeros(2, 17, dtype=dtype).index_add(0, tn.zeros(20_000, dtype=tn.int64), y)
+    assert found[0].tolist() == [large + 19_999] * 17

@@ -19,11 +19,13 @@ from tinynet.core.trace import run_traced, traced, traced_write
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
 from tinynet.kernels import native as native_kernels
-from tinynet.kernels.index_sums import add_rows
+from tinynet.kernels.index_sums import add_rows, bag_sums
+from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.native import tables
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import all_below, to_long
 from tinynet.ops.creation.constructors import zeros
+from tinynet.ops.indexing.index_select import select_slices
 from tinynet.ops.pointwise.arithmetic import where
 
 __all__ = ["embedding", "embedding_bag"]
@@ -52,7 +54,7 @@ def _refuse_outside(weight: Array, indices: Array) -> None:
 def _take(weight: Array, indices: Array) -> Array:
     """Return the rows; IndexError for an index outside the table."""
     _refuse_outside(weight, indices)
-    return np.take(weight, indices, axis=0)
+    return weight.take(indices, 0, mode="wrap")  # in range: the fastest mode
 
 
 @operation(node="EmbeddingBackward0", complex=True)
@@ -357,18 +359,69 @@ def embedding_bag(
         counted = indices != _padding_row(padding_idx, weight.shape[0])
         indices, bags = indices[counted], bags[counted]
         factors = None if factors is None else factors[wrap(counted)]
-    rows: Any = embedding_rows.function(weight, wrap(indices), -1, scale_grad_by_freq, sparse)
     if mode == "max":
+        rows: Any = embedding_rows.function(weight, wrap(indices), -1, False, False)
         if input.ndim == 2 and padding_idx is None and input.numel():
             return rows.reshape(*input.shape, -1).max(1).values
         return _largest(rows, bags, len(starts))
+    places = wrap(indices), wrap(bags)
+    options = len(starts), scale_grad_by_freq, sparse
     if factors is not None:
-        rows = rows * factors.unsqueeze(1)
-    total: Any = zeros(len(starts), weight.shape[1], dtype=weight.dtype)
-    total = total.index_add(0, wrap(bags), rows)
+        return weighted_bags.function(weight, factors, *places, *options)
+    total: Any = summed_bags.function(weight, *places, *options)
     if mode == "sum":
         return total
     return total / wrap(_sizes(bags, len(starts), weight._array.dtype))
+
+
+@operation(node="EmbeddingBagBackward0", complex=True)
+def summed_bags(
+    weight: Array,
+    indices: Array,
+    bags: Array,
+    /,
+    count: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Array:
+    """Return the sums of the rows of the weight at the indices of each of ``count`` bags."""
+    if weight.dtype is HALF:
+        return in_single(summed_bags, weight, indices, bags, count, scale_grad_by_freq, sparse)
+    return bag_sums(weight, indices, np.searchsorted(bags, np.arange(count)))
+
+
+@operation(node="EmbeddingBagBackward0", complex=True)
+def weighted_bags(
+    weight: Array,
+    factors: Array,
+    indices: Array,
+    bags: Array,
+    /,
+    count: int,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Array:
+    """Return the sums of the rows of the weight, times a factor for each index."""
+    if weight.dtype is HALF:
+        options = count, scale_grad_by_freq, sparse
+        return in_single(weighted_bags, weight, factors, indices, bags, *options)
+    return bag_sums(weight, indices, np.searchsorted(bags, np.arange(count)), factors)
+
+
+summed_bags.grad(
+    weight=lambda g, weight_shape, indices, bags, scale_grad_by_freq, sparse: _of_weight(
+        select_slices(g, bags, 0), weight_shape, indices, -1, scale_grad_by_freq, sparse
+    )
+)
+weighted_bags.grad(
+    weight=lambda g, weight_shape, factors, indices, bags, scale_grad_by_freq, sparse: _of_weight(
+        select_slices(g, bags, 0) * factors[:, None],
+        *(weight_shape, indices, -1, scale_grad_by_freq, sparse),
+    ),
+    factors=lambda g, weight, indices, bags: (
+        select_slices(g, bags, 0) * select_slices(weight, indices, 0)
+    ).sum(-1),
+)
 
 
 @traced

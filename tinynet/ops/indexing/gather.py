@@ -94,7 +94,7 @@ def gather_along(self: Array, index: Array, /, dim: int) -> Array:
     found, axis = _checked("gather", self, index, dim, None)
     rows = _whole_rows(found, self.shape, axis)
     if rows is not None:
-        return self.take(rows, 0)
+        return self.take(rows, 0, mode="wrap")
     return take_along(self.reshape(self.shape or 1), found, axis).reshape(index.shape)
 
 

@@ -52,7 +52,7 @@ def select_slices(self: Array, index: Array, /, dim: int) -> Array:
         raise RuntimeError(f"INDICES element is out of DATA bounds, id={wrong} axis_dim={n}")
     if self.ndim == 0:
         return self.copy()
-    return np.take(self, index.reshape(-1), axis)
+    return self.take(index.reshape(-1), axis, mode="wrap")  # in range: the fastest mode
 
 
 @operation(node="IndexAddBackward0", complex=True)

@@ -13,6 +13,7 @@ from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.tensors.overlap import refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
+from tinynet.kernels.division import divided
 from tinynet.kernels.low_precision import HALF, Single, in_single
 from tinynet.ops.arguments import no_derivative, refuse_kinds
 from tinynet.ops.pointwise.exponential import reciprocal
@@ -30,15 +31,10 @@ def _divided(name: str, function: Any, self: Array, other: Array) -> Array:
             raise NotImplementedError(f"\"{name}\" not implemented for 'Bool'")
         if not other.all():
             raise RuntimeError("ZeroDivisionError")
-    return function(self, other)
+    return divided(function, self, other)
 
 
-@pointwise(
-    public=True,
-    operator="floordiv",
-    inplace=True,
-    node="NotImplemented",
-)
+@pointwise(public=True, operator="floordiv", inplace=True, node="NotImplemented")
 def floor_divide(self: Array, other: Array, /) -> Array:
     """Divide and round down; without derivative.
 
@@ -67,7 +63,7 @@ def quotient_rounded(self: Array, other: Array, /, rounding: str = "floor") -> A
         return whole
     if type(other) is Single and self.dtype == HALF:
         return in_single(quotient_rounded, self, np.asarray(other), rounding=rounding)
-    return np.floor_divide(self, other) if rounding == "floor" else np.trunc(self / other)
+    return divided(np.floor_divide, self, other) if rounding == "floor" else np.trunc(self / other)
 
 
 quotient_rounded.opmath = True

@@ -51,7 +51,7 @@ ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory
 ROWS_OF["kernels"] = [
     ["threads"],
     ["along", "low_precision", "onednn", "strides", "sums"],
-    ["distances", "division", "index_sums", "llvm"],
+    ["distances", "division", "gamma", "index_sums", "llvm"],
     ["native"],
     ["__init__"],
 ]

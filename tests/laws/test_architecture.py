@@ -50,7 +50,6 @@ ROWS_OF = {}
 ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory"], ["__init__"]]
 ROWS_OF["kernels"] = [
     ["threads"],
-    ["along", "low_precision", "onednn", "strides", "sums"],
     ["distances", "division", "gamma", "index_sums", "llvm"],
     ["native"],
     ["__init__"],

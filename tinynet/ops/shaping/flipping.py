@@ -11,6 +11,7 @@ from tinynet.core import layouts
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
+from tinynet.kernels.triangles import triangle
 from tinynet.ops.arguments import EXPECTED, is_whole
 from tinynet.ops.shaping.view_copies import contiguous_copy
 from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
@@ -81,7 +82,7 @@ def tril(self: Array, /, diagonal: int = 0) -> Array:
     """
     if self.ndim < 2:
         raise RuntimeError("tril: input tensor must have at least 2 dimensions")
-    return np.tril(self, operator.index(diagonal))
+    return triangle(self, operator.index(diagonal), lower=True)
 
 
 tril.grad(self=lambda g, diagonal: tril(g, diagonal))
@@ -101,7 +102,7 @@ def triu(self: Array, /, diagonal: int = 0) -> Array:
     """
     if self.ndim < 2:
         raise RuntimeError("triu: input tensor must have at least 2 dimensions")
-    return np.triu(self, operator.index(diagonal))
+    return triangle(self, operator.index(diagonal), lower=False)
 
 
 triu.grad(self=lambda g, diagonal: triu(g, diagonal))

@@ -1,15 +1,17 @@
 """Einstein summation.
 
 An equation is parsed to one list of labels per operand and one for the result (letters; tuples for
-the dimensions of an ellipsis). The operands are then contracted in pairs.
+the dimensions of an ellipsis). The operands are then contracted in pairs. The steps depend on the
+equation and the shapes only, so they are planned once.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
+from operator import mul
 from typing import Any
 
 from tinynet.core.declaration.operation import composite
@@ -60,7 +62,6 @@ def _labels(part: str, offset: int, operand: int | None) -> Labels:
     return labels
 
 
-@functools.lru_cache(maxsize=1024)
 def _parsed(equation: str, count: int) -> tuple[list[Labels], Labels | None]:
     """Return the labels of each operand, and of the output if the equation has an arrow."""
     left, arrow, right = equation.partition("->")
@@ -114,12 +115,12 @@ def _output(wanted: Labels | None, inputs: list[Labels]) -> Labels:
     return [x for label in wanted for x in (covered if label == "..." else [label])]
 
 
-def _sizes(operands: Sequence[Tensor], inputs: list[Labels]) -> dict[Label, int]:
+def _sizes(shapes: Sequence[tuple[int, ...]], inputs: list[Labels]) -> dict[Label, int]:
     """Return the size of each label's dimension; size 1 broadcasts."""
     sizes: dict[Label, int] = {}
-    for i, (t, labels) in enumerate(zip(operands, inputs, strict=True)):
+    for i, (shape, labels) in enumerate(zip(shapes, inputs, strict=True)):
         own: dict[Label, int] = {}
-        for label, n in zip(labels, t._array.shape, strict=True):
+        for label, n in zip(labels, shape, strict=True):
             if own.setdefault(label, n) != n:
                 raise RuntimeError(
                     f"einsum(): subscript {label} is repeated for operand {i} but the sizes "
@@ -146,71 +147,114 @@ def _misfit(label: Label, operand: int, n: int, seen: int, inputs: list[Labels])
     )
 
 
-# ---- one operand --------------------------------------------------------------------------------
+# ---- the plan -----------------------------------------------------------------------------------
 
 
-def _own(t: Tensor, labels: Labels, sizes: dict[Label, int]) -> tuple[Tensor, Labels]:
-    """Reduce an operand to one dimension per label (diagonals), without broadcast dimensions."""
-    labels = list(labels)
-    for label in dict.fromkeys(labels):
-        while labels.count(label) > 1:
-            first = labels.index(label)
-            second = labels.index(label, first + 1)
-            t = diagonal(t, 0, first, second)
-            labels = [x for i, x in enumerate(labels) if i not in (first, second)] + [label]
-    for label in [x for i, x in enumerate(labels) if t._array.shape[i] != sizes[x]]:
-        t = select.function(t, labels.index(label), 0)
-        labels.remove(label)
-    return t, labels
+_Step = tuple[Callable[..., Tensor], tuple[int, ...], tuple[Any, ...]]
 
 
-def _summed(t: Tensor, labels: Labels, kept: Iterable[Label]) -> tuple[Tensor, Labels]:
-    """Sum over the labels that are no longer needed."""
-    gone = tuple(i for i, x in enumerate(labels) if x not in kept)
-    if not gone:
-        return t, labels
-    return sum_dims.function(t, gone), [x for x in labels if x in kept]
+class _Steps(list[_Step]):
+    """The steps of a plan, and the number of operands in front of their results."""
+
+    def __init__(self, operands: int):
+        super().__init__()
+        self.operands = operands
 
 
-def _arranged(t: Tensor, labels: Labels, order: Labels, shape: tuple[int, ...]) -> Tensor:
-    """Permute and reshape an operand."""
-    if labels != order:
-        t = permute_dims.function(t, tuple(labels.index(x) for x in order))
-    return t if t._array.shape == shape else reshape(t, shape)
+class _Planned:
+    """An operand or intermediate result: its number, shape and labels, one per dimension.
+
+    Methods append to ``steps``: a function, the numbers of its operands, and its other arguments.
+    The result of step k has number k after the operands.
+    """
+
+    def __init__(self, steps: _Steps, number: int, shape: tuple[int, ...], labels: Labels):
+        self.steps, self.number, self.shape, self.labels = steps, number, shape, labels
+
+    def _then(self, shape: tuple[int, ...], labels: Labels, function: Any, *args: Any) -> _Planned:
+        return _joined((self,), shape, labels, function, *args)
+
+    def own(self, sizes: dict[Label, int]) -> _Planned:
+        """Reduce to one dimension per label (diagonals), without broadcast dimensions."""
+        x = self
+        for label in dict.fromkeys(x.labels):
+            while x.labels.count(label) > 1:
+                first = x.labels.index(label)
+                second = x.labels.index(label, first + 1)
+                labels = [y for i, y in enumerate(x.labels) if i not in (first, second)] + [label]
+                shape = tuple(n for i, n in enumerate(x.shape) if i not in (first, second))
+                shape += (x.shape[first],)
+                x = x._then(shape, labels, diagonal, 0, first, second)
+        for label in [y for n, y in zip(x.shape, x.labels, strict=True) if n != sizes[y]]:
+            i = x.labels.index(label)
+            left = x.labels[:i] + x.labels[i + 1 :]
+            x = x._then(x.shape[:i] + x.shape[i + 1 :], left, select.function, i, 0)
+        return x
+
+    def summed(self, kept: Iterable[Label]) -> _Planned:
+        """Sum over the labels that are no longer needed."""
+        gone = tuple(i for i, y in enumerate(self.labels) if y not in kept)
+        if not gone:
+            return self
+        shape = tuple(n for i, n in enumerate(self.shape) if i not in gone)
+        left = [y for y in self.labels if y in kept]
+        return self._then(shape, left, sum_dims.function, gone)
+
+    def permuted(self, order: Labels) -> _Planned:
+        places = tuple(self.labels.index(y) for y in order)
+        shape = tuple(self.shape[i] for i in places)
+        return self._then(shape, order, permute_dims.function, places)
+
+    def arranged(self, order: Labels, shape: tuple[int, ...]) -> _Planned:
+        """Permute and reshape."""
+        x = self if self.labels == order else self.permuted(order)
+        return x if x.shape == shape else x._then(shape, order, reshape, shape)
 
 
-# ---- two operands -------------------------------------------------------------------------------
+def _joined(
+    inputs: tuple[_Planned, ...],
+    shape: tuple[int, ...],
+    labels: Labels,
+    function: Any,
+    *args: Any,
+) -> _Planned:
+    """Append a step of one or two operands; return its result."""
+    steps = inputs[0].steps
+    steps.append((function, tuple(x.number for x in inputs), args))
+    return _Planned(steps, steps.operands + len(steps) - 1, shape, labels)
 
 
-def _contracted(
-    a: Tensor, left: Labels, b: Tensor, right: Labels, kept: set[Label], sizes: dict[Label, int]
-) -> tuple[Tensor, Labels]:
+def _contracted(a: _Planned, b: _Planned, kept: set[Label], sizes: dict[Label, int]) -> _Planned:
     """Multiply two operands and sum over the labels that no other operand needs."""
-    a, left = _summed(a, left, kept.union(right))
-    b, right = _summed(b, right, kept.union(left))
-    shared = [x for x in left if x in right]
+    a, b = a.summed(kept.union(b.labels)), b.summed(kept.union(a.labels))
+    shared = [x for x in a.labels if x in b.labels]
     batch, inner = [x for x in shared if x in kept], [x for x in shared if x not in kept]
-    rows = [x for x in left if x not in shared]
-    columns = [x for x in right if x not in shared]
+    rows = [x for x in a.labels if x not in shared]
+    columns = [x for x in b.labels if x not in shared]
     labels = [*batch, *rows, *columns]
     lengths = [tuple(sizes[x] for x in part) for part in (batch, rows, columns)]
+    whole = lengths[0] + lengths[1] + lengths[2]
     if not inner:
         ones = [(1,) * len(part) for part in lengths]
-        a = _arranged(a, left, [*batch, *rows], lengths[0] + lengths[1] + ones[2])
-        b = _arranged(b, right, [*batch, *columns], lengths[0] + ones[1] + lengths[2])
-        return a * b, labels
-    empty = 0 in (*a._array.shape, *b._array.shape)
-    differ = a._array.dtype != b._array.dtype and mode.autocast is None
-    if not empty and (differ or a._array.dtype.kind == "b"):
-        raise refused("bmm", a._array, b._array)
+        a = a.arranged([*batch, *rows], lengths[0] + lengths[1] + ones[2])
+        b = b.arranged([*batch, *columns], lengths[0] + ones[1] + lengths[2])
+        return _joined((a, b), whole, labels, mul)
     n, m, p = (math.prod(part) for part in lengths)
     k = math.prod(sizes[x] for x in inner)
-    stack = (n,) if batch or empty else ()
-    a = _arranged(a, left, [*batch, *rows, *inner], (*stack, m, k))
-    b = _arranged(b, right, [*batch, *inner, *columns], (*stack, k, p))
-    product = bmm.function(a, b) if stack else mm.function(a, b)
-    whole = lengths[0] + lengths[1] + lengths[2]
-    return product if product._array.shape == whole else reshape(product, whole), labels
+    stack = (n,) if batch or 0 in (*a.shape, *b.shape) else ()
+    a = a.arranged([*batch, *rows, *inner], (*stack, m, k))
+    b = b.arranged([*batch, *inner, *columns], (*stack, k, p))
+    product = _joined((a, b), (*stack, m, p), labels, _product)
+    return product.arranged(labels, whole)
+
+
+def _product(a: Tensor, b: Tensor) -> Tensor:
+    """Return the product of matrices or of stacks of them."""
+    differ = a._array.dtype != b._array.dtype and mode.autocast is None
+    empty = 0 in (*a._array.shape, *b._array.shape)
+    if not empty and (differ or a._array.dtype.kind == "b"):
+        raise refused("bmm", a._array, b._array)
+    return (mm if a._array.ndim == 2 else bmm).function(a, b)
 
 
 def _cheapest(inputs: list[Labels], output: Labels, sizes: dict[Label, int]) -> tuple[int, int]:
@@ -300,26 +344,39 @@ def einsum(*args: Any) -> Tensor:
     return _evaluated(equation, operands)
 
 
-def _evaluated(equation: str, operands: list[Tensor]) -> Tensor:
-    given, wanted = _parsed(equation, len(operands))
+@functools.lru_cache(maxsize=1024)
+def _plan(equation: str, shapes: tuple[tuple[int, ...], ...]) -> _Steps:
+    """Return the steps of an equation on operands of given shapes."""
+    given, wanted = _parsed(equation, len(shapes))
     inputs = [
-        _spelled_out(labels, t._array.ndim, i)
-        for i, (labels, t) in enumerate(zip(given, operands, strict=True))
+        _spelled_out(labels, len(shape), i)
+        for i, (labels, shape) in enumerate(zip(given, shapes, strict=True))
     ]
     output = _output(wanted, inputs)
-    sizes = _sizes(operands, inputs)
-    only = operands[0]
-    for i, t in enumerate(operands):
-        operands[i], inputs[i] = _own(t, inputs[i], sizes)
-    while len(operands) > 1:
-        pair = (0, 1) if len(operands) == 2 else _cheapest(inputs, output, sizes)
+    sizes = _sizes(shapes, inputs)
+    steps = _Steps(len(shapes))
+    terms = [
+        _Planned(steps, i, shape, labels).own(sizes)
+        for i, (shape, labels) in enumerate(zip(shapes, inputs, strict=True))
+    ]
+    while len(terms) > 1:
+        inputs = [x.labels for x in terms]
+        pair = (0, 1) if len(terms) == 2 else _cheapest(inputs, output, sizes)
         kept = _needed(inputs, pair, output)
-        b, a = operands.pop(pair[1]), operands.pop(pair[0])
-        right, left = inputs.pop(pair[1]), inputs.pop(pair[0])
-        made, labels = _contracted(a, left, b, right, kept, sizes)
-        operands.append(made)
-        inputs.append(labels)
-    result, labels = _summed(operands[0], inputs[0], output)
-    if result is only:  # a view, not the operand itself
-        return permute_dims.function(result, tuple(labels.index(x) for x in output))
-    return _arranged(result, labels, output, tuple(sizes[x] for x in output))
+        b, a = terms.pop(pair[1]), terms.pop(pair[0])
+        terms.append(_contracted(a, b, kept, sizes))
+    result = terms[0].summed(output)
+    if steps:
+        result.arranged(output, tuple(sizes[x] for x in output))
+    else:  # a view, not the operand itself
+        result.permuted(output)
+    return steps
+
+
+def _evaluated(equation: str, operands: list[Tensor]) -> Tensor:
+    values: list[Any] = operands
+    for function, inputs, args in _plan(equation, tuple([t._array.shape for t in operands])):
+        values.append(function(*[values[i] for i in inputs], *args))
+        for i in inputs:
+            values[i] = None  # used once: frees its memory
+    return values[-1]

@@ -105,6 +105,8 @@ def _contiguous_sums(x: Array, axes: tuple[int, ...]) -> Array:
 def row_sums(x: Array) -> Array:
     """Return the sums of the rows of ``[rows, n]``, in float64 if rows are split."""
     n = x.shape[1]
+    if n == 1:
+        return x[:, 0].copy()
     length = _part(n)
     if length == n:
         return np.dot(x, ones(n, x.dtype))
@@ -130,6 +132,8 @@ def _part(n: int) -> int:
 def row_dots(a: Array, b: Array) -> Array:
     """Return dot products of the rows ``[rows, n]`` with other rows, or with one vector ``[n]``."""
     n = a.shape[1]
+    if n == 1:
+        return a[:, 0] * b[..., 0]
     if b.ndim == 1 and n < _LONG:
         return np.dot(a, b)
     if n < _SHORT and len(a) > _FEW:

@@ -472,8 +472,8 @@ def _smoothed(
     """Mix the loss with that of a uniform target."""
     dim = 0 if logs.ndim == 1 else 1
     ignored = wrap(_ignored(target._array, ignore_index))
-    even: Any = -(logs * _weight_of(weight, logs)).sum(dim)
-    even = even.masked_fill(ignored, 0.0)
+    weighted: Any = logs if weight is None else logs * _weight_of(weight, logs)
+    even = (-weighted.sum(dim)).masked_fill(ignored, 0.0)
     if reduction == "mean":
         even = even.sum() / weight_of_targets(target, weight, ignore_index)
     else:

@@ -61,6 +61,9 @@ def _of_channels(vector: Array, blocks: Blocks) -> Array:
 def _by_channel(ufunc: np.ufunc, x: Array, channels: Array, out: Array) -> None:
     """Write ``ufunc(x, channels)`` for rows of groups and one number per channel of each."""
     places = x.shape[1] // channels.shape[1]
+    if places == 1:
+        ufunc(x, channels, out=out)
+        return
     column = channels.reshape(-1, 1)
     if places < _SHORT:
         column = np.repeat(column, places, 1)

@@ -141,7 +141,7 @@ class Columns:
     def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel, one for each column."""
         row = np.repeat(a.reshape(-1).astype(kind, copy=False), self.blocks.places)
-        return np.broadcast_to(row, self.shape)
+        return np.ndarray(self.shape, kind, row, strides=(0, row.itemsize))  # faster broadcast_to
 
     def average(self, totals: Array) -> Array:
         """Return averages per group from sums over samples and places, ``[1, groups, 1]``."""

@@ -176,6 +176,42 @@ def _normal(tn: Any, mean: Any, deviation: Any) -> Any:
     return chosen.log_prob(chosen.sample())
 
 
+def functions() -> Iterator[Point]:
+    """Yield distances, bags of rows, special functions, remainders, equations and transforms."""
+    for n, width in (8, 8), (64, 256), (500, 64):
+        for p in 1.0, 2.0, 3.0:
+            yield _functional("pdist", (n, width), p)
+            shapes = (n, width), (n, width)
+            yield _of(f"cdist({p}) of {[n, width]}", lambda tn, *x, p=p: tn.cdist(*x, p), *shapes)
+    for bags, length, width in (4, 4, 8), (64, 32, 64), (512, 32, 64):
+        told = f"embedding_bag, {bags} x {length} of [10000, {width}]"
+        yield _of(told, _embedding_bag, (10000, width), _indices(10000, bags, length))
+    for steps, batch, classes, labels in (12, 2, 8, 4), (50, 16, 20, 10), (200, 8, 50, 40):
+        told = f"ctc_loss, {steps} steps, {batch} x {labels} labels"
+        targets = _indices(classes - 1, batch, labels)
+        yield _of(told, _ctc_loss, (steps, batch, classes), targets)
+    for shape in (8, 8), (64, 256), (1000, 1000):
+        for name in "lgamma", "digamma", "tril":
+            yield _of(f"{name} of {[*shape]}", lambda tn, x, f=name: getattr(tn, f)(x), shape)
+        for name in "remainder", "fmod":
+            yield _of(f"{name} of {[*shape]}", lambda tn, x, f=name: getattr(tn, f)(x, 0.7), shape)
+        for equation in "ij,kj->ik", "ij,ij->i":
+            told = f"einsum({equation}) of {[*shape]}"
+            yield _of(told, lambda tn, *x, e=equation: tn.einsum(e, *x), shape, shape)
+        yield _of(f"fft of {[*shape]}", lambda tn, x: tn.fft.fft(x).abs(), shape)
+        yield _of(f"var of {[*shape]}", lambda tn, x: x.var(-1), shape)
+        yield _functional("group_norm", shape, 4)
+
+
+def _embedding_bag(tn: Any, weight: Any, index: Any) -> Any:
+    return tn.nn.functional.embedding_bag(index, weight, mode="sum")
+
+
+def _ctc_loss(tn: Any, scores: Any, targets: Any) -> Any:
+    lengths = [tn.full((scores.shape[1],), n) for n in (len(scores), targets.shape[1])]
+    return tn.nn.functional.ctc_loss(scores.log_softmax(-1), targets + 1, *lengths)
+
+
 FAMILIES: dict[str, Callable[[], Iterator[Point]]] = {
     "pooling": pooling,
     "normalization": normalization,
@@ -183,4 +219,5 @@ FAMILIES: dict[str, Callable[[], Iterator[Point]]] = {
     "indexing": indexing,
     "rows": rows,
     "distributions": distributions,
+    "functions": functions,
 }

@@ -45,9 +45,11 @@ def gaps(x1: Array, x2: Array, after: bool = False) -> Iterator[tuple[Block, sli
     left, right = np.ones((batch, d, n, 2), x1.dtype), np.ones((batch, d, 2, m), x1.dtype)
     left[..., 0] = x1.mT
     np.negative(x2.mT, out=right[:, :, 1])
-    step = max(_ELEMENTS // min(n * m, _PAIRS), 1)
+    most = max(n * m // 8, 1024) if after else _PAIRS  # fewer rows at once leave out more
+    step = max(_ELEMENTS // min(n * m, most, _PAIRS), 1)
+    pairs = _ELEMENTS // min(d, step)
     buffer = np.empty(_ELEMENTS, x1.dtype)
-    for b, i, j in _blocks(batch, n, m, _ELEMENTS // min(d, step), after):
+    for b, i, j in _blocks(batch, n, m, min(pairs, most) if after else pairs, after):
         for k in range(0, d, step):
             rows, columns = left[b, k : k + step, i], right[b, k : k + step, :, j]
             shape = (*rows.shape[:3], columns.shape[3])

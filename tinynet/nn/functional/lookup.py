@@ -369,9 +369,7 @@ def embedding_bag(
     if factors is not None:
         return weighted_bags.function(weight, factors, *places, *options)
     total: Any = summed_bags.function(weight, *places, *options)
-    if mode == "sum":
-        return total
-    return total / wrap(_sizes(bags, len(starts), weight._array.dtype))
+    return total if mode == "sum" else total / _sizes(bags, len(starts), total._array.dtype)
 
 
 @operation(node="EmbeddingBagBackward0", complex=True)
@@ -430,9 +428,12 @@ def _numbers(starts: Array, length: int) -> Array:
     return np.repeat(np.arange(len(starts)), np.diff(starts, append=length))
 
 
-@traced
-def _sizes(bags: Array, count: int, kind: Any) -> Array:
+def _sizes(bags: Array, count: int, kind: Any) -> Tensor:
     """Return the number of indices in each bag, at least 1, as a column."""
+    return wrap(run_traced(_counts, bags, count, kind))
+
+
+def _counts(bags: Array, count: int, kind: Any) -> Array:
     sizes = np.maximum(np.bincount(bags, minlength=count), 1)
     return sizes.astype(kind)[:, None]
 

@@ -93,3 +93,11 @@ def test_zero_norm_has_a_zero_gradient_and_keeps_nan():
     assert [repr(y) for y in found.tolist()] == ["nan", "nan", "1.0"]
     found.sum().backward()
     assert not x.grad.any()
+
+
+@pytest.mark.parametrize("dtype", [tn.float16, tn.bfloat16])
+def test_pdist_refuses_16_bits_as_pytorch_does(dtype):
+    with pytest.raises(
+        NotImplementedError, match="\"pdist\" not implemented for '(BFloat16|Half)'"
+    ):
+        tn.pdist(tn.ones(3, 2, dtype=dtype))

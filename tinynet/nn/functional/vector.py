@@ -17,7 +17,7 @@ from tinynet.kernels import distances
 from tinynet.kernels.sums import sums
 from tinynet.nn.functional.checks import broadcast, tensor_only
 from tinynet.nn.functional.double_backward import one_node
-from tinynet.ops.arguments import keywords, to_long
+from tinynet.ops.arguments import keywords, name_of, to_long
 from tinynet.ops.creation.constructors import refuse_huge
 from tinynet.ops.pointwise.arithmetic import div, where
 from tinynet.ops.pointwise.clamp import clamp_numbers
@@ -184,6 +184,7 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
 
     Raises:
         RuntimeError: the input is not a floating-point matrix, or ``p`` is negative.
+        NotImplementedError: the numbers have 16 bits.
 
     Example:
         >>> F.pdist(tn.tensor([[0.0], [1.0], [3.0]]))
@@ -196,6 +197,8 @@ def pdist(input: Tensor, p: float = 2) -> Tensor:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
+    if input._array.dtype.itemsize == 2:
+        raise NotImplementedError(f"\"pdist\" not implemented for '{name_of(input._array)}'")
     return pair_distances.function(input, float(p))
 
 

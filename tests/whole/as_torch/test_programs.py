@@ -133,6 +133,24 @@ def test_captured_modules_give_the_same_numbers_to_the_bit(monkeypatch, capsys):
     assert "1 give the same numbers captured" in capsys.readouterr().out
 
 
+def test_programs_that_end_without_a_word_are_captured_neither(tmp_path, monkeypatch, capsys):
+    """Such a result has no numbers: the eager run's, the compiled one's or both."""
+    (tmp_path / "work").mkdir()
+    ends = {"eager": "0", "compiled": "1", "": ""}
+    bare = run(Program("a/gone", "HEAD", "m.py", 1, 8.0, ()), "", Repositories(tmp_path, tmp_path), 9)
+    full = {**bare, "status": "steps", "error": "", "series": {"a.py:1": [1.0]}}
+
+    def ended(program, engine, repositories, limit, settings):
+        return bare if ends[program.command] in ("", settings["CAPTURED"]) else full
+
+    monkeypatch.setattr(command, "run", ended)
+    programs = [Program("a/b", "HEAD", name, 1, 8.0, ()) for name in ends]
+    assert captured(programs, None, 60) == 0
+    said = capsys.readouterr().out
+    assert "eager: UNKNOWN fatal: " in said and "compiled: MISSING fatal: " in said
+    assert "0 give the same numbers captured" in said
+
+
 def test_a_run_that_was_cut_off_is_continued(tmp_path, monkeypatch, capsys):
     programs = listed(HERE / "programs.toml")[:3]
     good, bad = ({"status": s, "error": "", "series": {}, "seconds": None} for s in ("ok", "error"))

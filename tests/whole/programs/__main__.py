@@ -141,7 +141,7 @@ def run(
         root = repositories.checked_out(program.repository, program.commit)
     except subprocess.CalledProcessError as error:
         said = error.stderr.strip() or str(error)
-        return {"status": "missing", "error": said, "series": {}, "seconds": None}
+        return without_numbers("missing", said)
     for path, maker in program.files:
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         MAKERS[maker](root / path)  # each time anew: a program may have changed them
@@ -171,8 +171,14 @@ def run(
         os.killpg(child.pid, signal.SIGKILL)  # the workers of data loaders, too
     child.wait()
     if not result.exists():
-        return {"status": "error", "error": ended, "series": {}, "seconds": None}
+        return without_numbers("error", ended)
     return json.loads(result.read_text("utf-8"))  # type: ignore[no-any-return]
+
+
+def without_numbers(status: str, error: str) -> dict[str, Any]:
+    """Return the result of a run that wrote none."""
+    numbers: dict[str, Any] = {"series": {}, "outputs": [], "gradients": []}
+    return {"status": status, "error": error, "seconds": None, **numbers}
 
 
 class Answers(dict[str, dict[str, Any]]):

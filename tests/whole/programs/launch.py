@@ -210,7 +210,8 @@ def main(engine: str, result: str, steps: str, seconds: str, name: str, *argumen
     import numpy
     import torch
 
-    sys.modules.pop("sync", None)  # a program may have one of its own
+    for ours in ("sync", "sampling"):
+        sys.modules.pop(ours, None)  # a program may have one of its own
     stay_here()
     keep_old_names()
     torch.set_num_threads(1)

@@ -7,10 +7,12 @@ A nudge changes each number by its last digits, at random: the difference that t
 engine is the least that rounding can make between two.
 """
 
-import sys
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sampling import Sampling
 
 
 def compute_in_double(torch: Any) -> None:
@@ -75,18 +77,9 @@ class Draws:
         )
         torch.nn.init.trunc_normal_ = self.trunc_normal_
         torch.nn.init.orthogonal_ = self.orthogonal_
+        torch.nn.init.sparse_ = self.sparse_
         torch.nn.functional.gumbel_softmax = self.gumbel_softmax
-        torch.nn.functional.dropout = self.dropout
-        torch.dropout = self.dropout
-        torch.nn.functional.alpha_dropout = self.alpha_dropout
-        torch.nn.AlphaDropout.forward = lambda layer, x: self.alpha_dropout(
-            x, layer.p, layer.training
-        )
-        torch.nn.Dropout.forward = lambda layer, x: self.dropout(x, layer.p, layer.training)
-        for name in ("dropout1d", "dropout2d", "dropout3d"):
-            setattr(torch.nn.functional, name, self.channel_dropout)
-        for layer in (torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d):
-            layer.forward = lambda made, x: self.channel_dropout(x, made.p, made.training)
+        self._install_masks()
         torch.bernoulli = lambda p, **_: torch.empty_like(p).bernoulli_(p.detach())
         for layer in (torch.nn.MultiheadAttention, torch.nn.RNNBase):
             self._without_dropout(layer)
@@ -97,94 +90,32 @@ class Draws:
             )
         )
         self._install_choices()
-        self._install_distributions()
+        Sampling(self).install()
         self._install_orders()
         self._without_workers(torch.utils.data.DataLoader)
 
-    def _install_distributions(self) -> None:
-        """Replace the sampling of the distributions that reinforcement learning uses."""
-        torch = self.torch
-        normal, categorical = torch.distributions.Normal, torch.distributions.Categorical
-
-        def rsample(made: Any, sample_shape: Any = ()) -> Any:
-            loc = made.loc.expand(made._extended_shape(sample_shape))
-            return loc + made.scale * torch.empty_like(loc.detach()).normal_()
-
-        def sample(made: Any, sample_shape: Any = ()) -> Any:
-            return rsample(made, sample_shape).detach()
-
-        def chosen(made: Any, sample_shape: Any = ()) -> Any:
-            shape = made._extended_shape(sample_shape)
-            rows = made.probs.expand(*shape, made.probs.shape[-1])
-            return torch.multinomial(rows.reshape(-1, rows.shape[-1]), 1, True).reshape(shape)
-
-        def trials(made: Any, sample_shape: Any = ()) -> Any:
-            return torch.bernoulli(made.probs.detach().expand(made._extended_shape(sample_shape)))
-
-        def drawn_beta(made: Any, sample_shape: Any = ()) -> Any:
-            return numbers(made, sample_shape, "beta", made.concentration1, made.concentration0)
-
-        def drawn_gamma(made: Any, sample_shape: Any = ()) -> Any:
-            return numbers(made, sample_shape, "standard_gamma", made.concentration) / made.rate
-
-        def numbers(made: Any, sample_shape: Any, name: str, *levels: Any) -> Any:
-            shape = tuple(made._extended_shape(sample_shape))
-            values = self.counts(name, shape, *levels)
-            return torch.from_numpy(np.asarray(values)).to(levels[0].dtype)
-
-        def drawn_dirichlet(made: Any, sample_shape: Any = ()) -> Any:
-            shares = numbers(made, sample_shape, "standard_gamma", made.concentration)
-            return shares / shares.sum(-1, keepdim=True)
-
-        def drawn_laplace(made: Any, sample_shape: Any = ()) -> Any:
-            signed = torch.rand(made._extended_shape(sample_shape), dtype=made.loc.dtype) * 2 - 1
-            return made.loc - made.scale * signed.sign() * (-signed.abs()).log1p()
-
-        torch.distributions.Beta.sample = drawn_beta
-        torch.distributions.Laplace.rsample = drawn_laplace
-        torch.distributions.Geometric.sample = lambda made, sample_shape=(): (
-            numbers(made, sample_shape, "geometric", made.probs) - 1
+    def _install_masks(self) -> None:
+        """Replace the functions and layers that draw what they multiply by."""
+        layers, functions = self.torch.nn, self.torch.nn.functional
+        drops = {
+            "dropout": (self.dropout, [layers.Dropout]),
+            "alpha_dropout": (self.alpha_dropout, [layers.AlphaDropout]),
+            "feature_alpha_dropout": (self.feature_alpha_dropout, [layers.FeatureAlphaDropout]),
+            "dropout1d": (self.channel_dropout, [layers.Dropout1d]),
+            "dropout2d": (self.channel_dropout, [layers.Dropout2d]),
+            "dropout3d": (self.channel_dropout, [layers.Dropout3d]),
+        }
+        for name, (drop, kinds) in drops.items():
+            setattr(functions, name, drop)
+            for kind in kinds:
+                kind.forward = lambda made, x, drop=drop: drop(x, made.p, made.training)
+        for name in ("dropout", "alpha_dropout", "feature_alpha_dropout"):
+            setattr(self.torch, name, drops[name][0])
+        functions.rrelu = self.torch.rrelu = self.rrelu
+        functions.rrelu_ = lambda x, *bounds, training=False: self.rrelu(x, *bounds, training, True)
+        layers.RReLU.forward = lambda made, x: self.rrelu(
+            x, made.lower, made.upper, made.training, made.inplace
         )
-        torch.distributions.Binomial.sample = lambda made, sample_shape=(): numbers(
-            made, sample_shape, "binomial", made.total_count, made.probs
-        )
-        torch.distributions.Dirichlet.sample = drawn_dirichlet
-        torch.distributions.Gamma.sample = lambda made, sample_shape=(): drawn_gamma(
-            made, sample_shape
-        ).detach()
-        self._without_gradient(torch.distributions.Gamma, drawn_gamma, "concentration")
-        self._without_gradient(torch.distributions.Beta, drawn_beta, "concentration1")
-        self._without_gradient(torch.distributions.Dirichlet, drawn_dirichlet, "concentration")
-        torch.distributions.Poisson.sample = lambda made, sample_shape=(): numbers(
-            made, sample_shape, "poisson", made.rate
-        )
-        normal.rsample, normal.sample, categorical.sample = rsample, sample, chosen
-        torch.distributions.Bernoulli.sample = trials
-        own = {"rand": self.made("rand"), "_standard_normal": self._standard_normal}
-        for module in [m for name, m in sys.modules.items() if ".distributions" in name]:
-            vars(module).update((k, own[k]) for k in own.keys() & vars(module).keys())
-
-        def drawn(mean: Any, std: Any = 1.0, size: Any = None, **_: Any) -> Any:
-            if size is None:
-                size = (mean + 0.0 * std).shape
-            return mean + std * torch.empty(size).normal_()
-
-        torch.normal = drawn
-        for name, module in list(sys.modules.items()):  # tinynet's import these by name
-            if name.startswith("tinynet.distributions"):
-                for drawing in {"rand", "randn", "normal", "multinomial"} & set(vars(module)):
-                    if callable(getattr(module, drawing)):  # not the module `normal`
-                        setattr(module, drawing, getattr(torch, drawing))
-
-    def _without_gradient(self, distribution: Any, drawn: Any, parameter: str) -> None:
-        """Replace `rsample` where it needs no gradient, which is each engine's own."""
-        engines = distribution.rsample
-
-        def rsample(made: Any, sample_shape: Any = ()) -> Any:
-            needs = getattr(made, parameter).requires_grad and self.torch.is_grad_enabled()
-            return (engines if needs else drawn)(made, sample_shape)
-
-        distribution.rsample = rsample
 
     def counts(self, name: str, shape: Any, *levels: Any) -> Any:
         """Draw from one of numpy's distributions with tensors for its parameters."""
@@ -193,18 +124,19 @@ class Draws:
             values[0] = values[0].astype(np.int64)
         return getattr(self.numpy, name)(*values, shape)
 
-    def _standard_normal(self, shape: Any, dtype: Any, device: Any) -> Any:
-        return self.torch.empty(shape, dtype=dtype).normal_()
-
     def _install_orders(self) -> None:
         """Replace the orders of samplers, and the parts that `random_split` draws."""
         data = self.torch.utils.data
         split = data.random_split
 
+        def repeated(count: int, drawn: int) -> Iterator[int]:
+            for begin in range(0, drawn, 32):  # of as many as a program asks for
+                yield from self.numpy.integers(count, size=min(32, drawn - begin)).tolist()
+
         def order(sampler: Any) -> Any:
             count, drawn = len(sampler.data_source), len(sampler)
             if sampler.replacement:
-                return iter(self.numpy.integers(count, size=drawn).tolist())
+                return repeated(count, drawn)
             rounds = -(-drawn // max(count, 1))
             found = [i for _ in range(rounds) for i in self.numpy.permutation(count).tolist()]
             return iter(found[:drawn])
@@ -220,6 +152,12 @@ class Draws:
         data.RandomSampler.__iter__, data.random_split = order, random_split
         data.SubsetRandomSampler.__iter__ = lambda sampler: (
             sampler.indices[i] for i in self.numpy.permutation(len(sampler.indices))
+        )
+
+        data.WeightedRandomSampler.__iter__ = lambda sampler: iter(
+            self.torch.multinomial(
+                sampler.weights, sampler.num_samples, sampler.replacement
+            ).tolist()
         )
 
     def _without_workers(self, loader: Any) -> None:
@@ -407,16 +345,46 @@ class Draws:
 
     def alpha_dropout(self, x: Any, p: float = 0.5, training: bool = False, *_: Any) -> Any:
         """Replace elements by SELU's limit, and keep the mean and the variance."""
+        return self._replaced(x, self.torch.empty_like(x.detach()), p, training)
+
+    def feature_alpha_dropout(self, x: Any, p: float = 0.5, training: bool = False, *_: Any) -> Any:
+        """Replace whole channels of `(N, C, ...)`, as `alpha_dropout` does elements."""
+        return self._replaced(x, self._of_channels(x), p, training)
+
+    def _replaced(self, x: Any, drawn: Any, p: float, training: bool) -> Any:
         if not training or p == 0.0:
             return x
         limit = -1.7580993408473766
-        kept = self.torch.empty_like(x.detach()).bernoulli_(1.0 - p)
+        kept = drawn.bernoulli_(1.0 - p)
         scale = ((1.0 - p) * (1.0 + p * limit**2)) ** -0.5
         return scale * (x * kept + limit * (1.0 - kept)) - scale * limit * p
+
+    def _of_channels(self, x: Any) -> Any:
+        """Return ones, one for each channel of `(N, C, ...)`."""
+        return self.torch.ones(*x.shape[:2], *[1] * (x.dim() - 2), dtype=x.dtype)
 
     def channel_dropout(self, x: Any, p: float = 0.5, training: bool = True, *_: Any) -> Any:
         """Drop whole channels of `(N, C, ...)`."""
         if not training or p == 0.0:
             return x
-        ones = self.torch.ones(*x.shape[:2], *[1] * (x.dim() - 2), dtype=x.dtype)
-        return x * self.dropout(ones, p)
+        return x * self.dropout(self._of_channels(x), p)
+
+    def rrelu(
+        self,
+        x: Any,
+        lower: float = 1 / 8,
+        upper: float = 1 / 3,
+        training: bool = False,
+        inplace: bool = False,
+    ) -> Any:
+        slopes = self.torch.empty_like(x.detach())
+        slopes = slopes.uniform_(lower, upper) if training else slopes.fill_((lower + upper) / 2)
+        slopes = self.torch.where(x.detach() > 0, self.torch.ones_like(slopes), slopes)
+        return x.mul_(slopes) if inplace else x * slopes
+
+    def sparse_(self, t: Any, sparsity: float, std: float = 0.01, **_: Any) -> Any:
+        """Clear a share of the rows of each column."""
+        values = self.numpy.standard_normal(tuple(t.shape)) * std
+        for column in values.T:
+            column[self.numpy.permutation(len(column))[: math.ceil(sparsity * len(column))]] = 0.0
+        return self.fill(t, values)

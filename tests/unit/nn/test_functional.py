@@ -455,3 +455,22 @@ def test_in_place_with_a_negative_slope(name):
     getattr(F, name)(x * 1, -0.5).sum().backward()
     getattr(F, f"{name}_")(y * 1, -0.5).sum().backward()
     assert x.grad.tolist() == y.grad.tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: F.cosine_similarity(x, tn.arange(24.0).view(2, 3, 4), -1),
+        lambda x: tn.nn.GRU(4, 3)(x)[0],
+        lambda x: tn.nn.RNN(4, 3)(x)[0],
+        lambda x: tn.nn.RNN(4, 3, nonlinearity="relu")(x)[0],
+    ],
+)
+def test_an_output_can_be_written_to_where_pytorch_s_is_not_saved(call):
+    gradients = []
+    for write in (lambda y: y * 3, lambda y: y.mul_(3)):
+        tn.manual_seed(0)
+        x = tn.linspace(-1, 1, 24).view(2, 3, 4).requires_grad_()
+        write(call(x)).sum().backward()
+        gradients.append(x.grad)
+    assert tn.equal(*gradients)

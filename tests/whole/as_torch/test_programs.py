@@ -137,7 +137,9 @@ def test_programs_that_end_without_a_word_are_captured_neither(tmp_path, monkeyp
     """Such a result has no numbers: the eager run's, the compiled one's or both."""
     (tmp_path / "work").mkdir()
     ends = {"eager": "0", "compiled": "1", "": ""}
-    bare = run(Program("a/gone", "HEAD", "m.py", 1, 8.0, ()), "", Repositories(tmp_path, tmp_path), 9)
+    bare = run(
+        Program("a/gone", "HEAD", "m.py", 1, 8.0, ()), "", Repositories(tmp_path, tmp_path), 9
+    )
     full = {**bare, "status": "steps", "error": "", "series": {"a.py:1": [1.0]}}
 
     def ended(program, engine, repositories, limit, settings):
@@ -190,20 +192,68 @@ def test_a_run_goes_on_without_a_repository_or_a_linked_folder(tmp_path, capsys)
     assert record(gone, recorded := Answers(None), repositories) == 0 and not recorded
 
 
-def test_a_program_sees_its_own_modules_first(tmp_path):
-    """Modules of a repository may have the names of ours."""
+def repository_of(tmp_path, **modules):
+    """Commit modules to a repository `a/b`; return the folder of repositories."""
     repository, work = tmp_path / "a+b" / "repo", tmp_path / "work"
     work.mkdir()
     repository.mkdir(parents=True)
-    for name in ("made", "sync", "launch"):
-        (repository / f"{name}.py").write_text("LEARNING_RATE = 0.5\n", "utf-8")
+    for name, text in modules.items():
+        (repository / f"{name}.py").write_text(text, "utf-8")
     for line in ("init", "add .", "-c user.name=a -c user.email=a commit -m all"):
         subprocess.run(["git", *line.split()], cwd=repository, check=True, capture_output=True)
-    setup = "import made, sync, launch\nrates = made.LEARNING_RATE, sync.LEARNING_RATE\n"
+    return Repositories(tmp_path, work)
+
+
+DRAWING = """
+import torch
+from torch import distributions as D, nn
+from torch.utils import data
+
+rates, one = torch.tensor([0.3, 0.7]), torch.ones(1)
+draws = [
+    D.NegativeBinomial(torch.tensor([3.0, 5.0]), rates).sample((4,)),
+    D.Multinomial(5, torch.tensor([0.2, 0.3, 0.5])).sample((4,)),
+    D.VonMises(rates, one).sample((4,)),
+    D.LKJCholesky(3, 0.5).sample((4,)),
+    D.Wishart(torch.tensor([4.0]), torch.eye(3)).sample(),
+    D.OneHotCategorical(rates).sample((9,)),
+    D.MultivariateNormal(torch.zeros(2), torch.eye(2)).rsample((4,)),
+    nn.RReLU()(-torch.ones(9)),
+    nn.FeatureAlphaDropout(0.5)(torch.ones(4, 9, 2)),
+    torch.alpha_dropout(torch.ones(99), 0.5, True),
+    nn.init.sparse_(torch.empty(9, 4), 0.5),
+    torch.quasirandom.SobolEngine(3, scramble=True).draw(4),
+    torch.tensor(list(data.WeightedRandomSampler([0.1, 0.9, 0.3], 9))),
+    torch.tensor([n for n, _ in zip(data.RandomSampler(range(9), True, 10**12), "abc")]),
+]
+for drawn in draws:
+    weight = torch.ones(drawn.numel(), requires_grad=True)
+    (weight * drawn.flatten() * torch.arange(1.0, drawn.numel() + 1)).sum().backward()
+"""
+
+
+def test_no_number_of_a_comparison_is_the_engine_s_own(tmp_path):
+    """With another seed of the engine's generator a program draws the same numbers."""
+    repositories = repository_of(tmp_path, main=DRAWING)
+    program = Program("a/b", "HEAD", "main.py", 99, 8.0, ())
+    first, second = (
+        run(program, "tinynet", repositories, 60, {"SAME_NUMBERS": "1", **seed})
+        for seed in ({}, {"OTHER_SEED": "1"})
+    )
+    assert first["status"] == second["status"] == "finished", first["error"]
+    assert first["series"] == second["series"]
+    assert sum(map(len, first["series"].values())) == 14
+
+
+def test_a_program_sees_its_own_modules_first(tmp_path):
+    """Modules of a repository may have the names of ours."""
+    names = dict.fromkeys(("made", "sync", "sampling", "launch"), "LEARNING_RATE = 0.5\n")
+    repositories = repository_of(tmp_path, **names)
+    setup = "import made, sync, sampling, launch\nrates = made.LEARNING_RATE, sync.LEARNING_RATE"
+    setup += ", sampling.LEARNING_RATE\n"
     setup += "open('left', 'x').close()\n"  # and not the files of the run before
     code = training(f"{setup}net = nn.Linear(1, 1)", "net(torch.ones(1, 1)).sum()")
     program = Program("a/b", "HEAD", "step.py", 2, 8.0, (), code)
-    repositories = Repositories(tmp_path, work)
     for _ in range(2):
         found = run(program, "tinynet", repositories, 60)
         assert found["status"] == "steps", found["error"]

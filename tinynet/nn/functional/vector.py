@@ -83,7 +83,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return cosines.function(x1, x2, dim, eps)
 
 
-@operation(node="SumBackward1", hidden=("unit1", "unit2", "lengths"))
+@operation(node="SumBackward1", hidden=("unit1", "unit2", "lengths", "cosine"))
 def cosines(x1: Array, x2: Array, /, dim: int, eps: float) -> tuple[Array, ...]:
     """Return the cosines of vectors; an operation, since 11 would compute them for a batch."""
     axis = axis_of(dim, x1.ndim)
@@ -92,8 +92,10 @@ def cosines(x1: Array, x2: Array, /, dim: int, eps: float) -> tuple[Array, ...]:
         np.asarray(x / np.maximum(n, n.dtype.type(eps)))
         for x, n in zip((x1, x2), lengths, strict=True)
     )
-    found = sums(unit1 * unit2, (axis,) if x1.ndim else (), False)
-    return found.astype(x1.dtype, copy=False), unit1, unit2, np.stack(lengths)
+    cosine = sums(unit1 * unit2, (axis,) if x1.ndim else (), True)
+    found = cosine.squeeze(axis) if x1.ndim else cosine
+    # its own: the caller may change the result in place, as after PyTorch's operations
+    return np.array(found, x1.dtype), unit1, unit2, np.stack(lengths), cosine
 
 
 def _towards(g: Any, unit: Any, other: Any, length: Any, cosine: Any, eps: float) -> Any:
@@ -107,10 +109,10 @@ def _cosine_formula(
     g: Any,
     x1: Any,
     x2: Any,
-    result: Any,
     unit1: Any,
     unit2: Any,
     lengths: Any,
+    cosine: Any,
     dim: int,
     eps: float,
     needs: tuple[bool, ...],
@@ -130,9 +132,9 @@ def _cosine_formula(
     if isinstance(g, Tensor):
         found: tuple[Any, Any] = one_node("SumBackward1", steps, g, x1, x2)
         return found
-    g, result = (np.expand_dims(x, axis) for x in (g, result))
-    of1 = _towards(g, unit1, unit2, lengths[0], result, eps) if needs[0] else None
-    of2 = _towards(g, unit2, unit1, lengths[1], result, eps) if needs[1] else None
+    g = np.expand_dims(g, axis)
+    of1 = _towards(g, unit1, unit2, lengths[0], cosine, eps) if needs[0] else None
+    of2 = _towards(g, unit2, unit1, lengths[1], cosine, eps) if needs[1] else None
     return of1, of2
 
 

@@ -47,11 +47,13 @@ _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
 _ORDER, _SCALE = [0, 1, 2], (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
 
-@operation(outputs=("output", "h_n"), hidden=("record",), differentiable=2)
+@operation(outputs=("output", "h_n"), hidden=("record", "states"), differentiable=2)
 def gru_sequence(
     input: Array, h_0: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, /, reverse: bool
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array, Array, Array]:
     """Return the hidden states of all steps, and the last one.
+
+    The derivative has a copy of the states: a program may write to the output, as in PyTorch.
 
     Args:
         input: ``[steps, batch, inputs]``.
@@ -65,7 +67,8 @@ def gru_sequence(
     record, output = np.empty((steps, 6, batch, size), kind), np.empty((steps, batch, size), kind)
     if native_kernels.takes(input) and output.size:
         _forward_by_llvm(output, record, input, h_0, w_ih, w_hh, b_ih, b_hh, reverse)
-        return output, output[0 if reverse else -1].reshape(h_0.shape).copy(), record
+        h_n = output[0 if reverse else -1].reshape(h_0.shape).copy()
+        return output, h_n, record, output.copy()
     part, h, step = np.empty((batch, size), kind), as_matrix(h_0), -1 if reverse else 1
     arrays, half = record[::step], np.asarray(0.5, kind)
     from_hidden, constant = _write_products(record, input, h, w_ih, w_hh, b_ih, b_hh)
@@ -88,7 +91,7 @@ def gru_sequence(
         np.subtract(h, n, out=h_n)
         np.multiply(h_n, z, out=part)
         h = np.add(part, n, out=out)
-    return output, h.reshape(h_0.shape).copy(), record
+    return output, h.reshape(h_0.shape).copy(), record, output.copy()
 
 
 def _forward_by_llvm(
@@ -213,8 +216,8 @@ def _gradients(
     w_hh: Any,
     b_ih: Any,
     b_hh: Any,
-    output: Any,
     record: Any,
+    states: Any,
     reverse: bool,
     needs: tuple[bool, ...],
 ) -> tuple[Any, ...]:
@@ -223,7 +226,7 @@ def _gradients(
         return recorded(lambda tensors: gru_steps(tensors, reverse), inputs, g, needs)
     of_input, of_hidden, dh = _back(g, record, w_hh, reverse)
     dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
-    rest = parameter_gradients(of_input, of_hidden, input, h_0, output, reverse, needs[2:])
+    rest = parameter_gradients(of_input, of_hidden, input, h_0, states, reverse, needs[2:])
     return dx, dh, *rest
 
 

@@ -216,7 +216,7 @@ def parameter_gradients(
     of_hidden: Array,
     input: Array,
     h_0: Array,
-    output: Array,
+    states: Array,
     reverse: bool,
     needs: Sequence[bool],
 ) -> tuple[Array | None, ...]:
@@ -225,13 +225,14 @@ def parameter_gradients(
     Args:
         of_input, of_hidden: gradients of the products with the input and with the hidden state,
             ``[steps, batch, gates * size]``; the same array where the two are added.
-        input, h_0, output, reverse: those of the sequence.
+        input, h_0, reverse: those of the sequence.
+        states: its hidden states.
         needs: for each parameter, whether its gradient is needed; for others it is None.
     """
     flat = rows(of_input)
     return (
         dot(flat.T, rows(input)) if needs[0] else None,
-        _hidden_weight_gradient(of_hidden, h_0, output, reverse) if needs[1] else None,
+        _hidden_weight_gradient(of_hidden, h_0, states, reverse) if needs[1] else None,
         _column_sums(flat) if needs[2] else None,
         *(_column_sums(rows(of_hidden)) if needed else None for needed in needs[3:]),
     )
@@ -242,10 +243,10 @@ def _column_sums(d: Array) -> Array:
     return dot(np.ones((1, len(d)), d.dtype), d)[0]
 
 
-def _hidden_weight_gradient(d: Array, h_0: Array, output: Array, reverse: bool) -> Array:
+def _hidden_weight_gradient(d: Array, h_0: Array, states: Array, reverse: bool) -> Array:
     """Return the gradient of ``w_hh``: at each step, ``d`` times the previous hidden state."""
     later, first = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
-    previous = output[1:] if reverse else output[:-1]
+    previous = states[1:] if reverse else states[:-1]
     total: Array = dot(rows(first).T, as_matrix(h_0))
     if len(later):
         total += dot(rows(later).T, rows(previous))
@@ -255,11 +256,13 @@ def _hidden_weight_gradient(d: Array, h_0: Array, output: Array, reverse: bool) 
 # ---- h = tanh(W_ih x + W_hh h + b), or relu -----------------------------------------------------
 
 
-@operation(outputs=("output", "h_n"), differentiable=2, autocast="lower")
+@operation(outputs=("output", "h_n"), hidden=("states",), differentiable=2, autocast="lower")
 def rnn_sequence(
     input: Array, h_0: Array, w_ih: Array, w_hh: Array, bias: Array, /, relu: bool, reverse: bool
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """Return the hidden states of all steps, and the last: ``h = tanh(W_ih x + W_hh h + b)``.
+
+    The derivative has a copy of the states: a program may write to the output, as in PyTorch.
 
     Args:
         input: ``[steps, batch, inputs]``.
@@ -288,7 +291,7 @@ def rnn_sequence(
             np.maximum(h, zero, out=h)
         else:
             np.tanh(h, out=h)
-    return output, h.reshape(h_0.shape).copy()
+    return output, h.reshape(h_0.shape).copy(), output.copy()
 
 
 def rnn_steps(
@@ -312,7 +315,7 @@ def _rnn_gradients(
     w_ih: Any,
     w_hh: Any,
     bias: Any,
-    output: Any,
+    states: Any,
     relu: bool,
     reverse: bool,
     needs: tuple[bool, ...],
@@ -321,9 +324,9 @@ def _rnn_gradients(
         inputs = (input, h_0, w_ih, w_hh, bias)
         return recorded(lambda tensors: rnn_steps(tensors, relu, reverse), inputs, g, needs)
     if relu:
-        d = (output > 0).astype(output.dtype)
+        d = (states > 0).astype(states.dtype)
     else:
-        d = np.multiply(output, output)
+        d = np.multiply(states, states)
         np.subtract(1, d, out=d)
     dh = as_matrix(g[1]).copy()
     multiply = BackwardProduct(d, w_hh, dh)
@@ -332,7 +335,7 @@ def _rnn_gradients(
         d[t] *= dh
         multiply(t)
     dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
-    rest = parameter_gradients(d, d, input, h_0, output, reverse, needs[2:])
+    rest = parameter_gradients(d, d, input, h_0, states, reverse, needs[2:])
     return dx, dh.reshape(h_0.shape), *rest
 
 

@@ -104,3 +104,18 @@ def test_subclasses_see_the_functions_that_a_program_calls(how, tmp_path):
     command = [sys.executable, "-W", "error", *runner, "program.py"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert (ran.stdout, ran.stderr) == ("True Tensor " * 10 + "__get__\n", "")
+
+
+def test_functions_of_other_programs_ask_no_arguments(tmp_path):
+    """Not even those of programs that trace: proxies let functions ask while they live."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import torch, torch.fx, torch.overrides\n"
+        "torch.fx.symbolic_trace(torch.nn.Linear(2, 2))\n"
+        "from tinynet.compat.fx import interception\n"
+        "print(interception._wanted())\n",
+        "utf-8",
+    )
+    command = [sys.executable, "-W", "error", "-m", "tinynet.as_torch", "program.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("False\n", "")

@@ -5,6 +5,7 @@ import gc
 import importlib
 import importlib.metadata
 import os
+import pathlib
 import signal
 
 import hypothesis
@@ -20,6 +21,7 @@ DOCSTRING_NAMES = {
     "optim": "tinynet.optim",
 }
 ORACLE = "2.13.0"
+TESTS = pathlib.Path(__file__).parent / "tests"
 # To import it opens the door for the whole process: torch would be tinynet for all other tests.
 collect_ignore_glob = ["tinynet/as_torch/*.py"]
 
@@ -68,6 +70,15 @@ def require_oracle():
             f"--oracle needs torch {ORACLE}. Got {version} instead. "
             "Run: python3 run.py test --oracle"
         )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path):
+    """Look for examples in docstrings of tinynet only: of tests, it would import each program."""
+    collectors = yield
+    if TESTS in file_path.parents:
+        return [each for each in collectors if type(each) is pytest.Module]
+    return collectors
 
 
 def pytest_collection_modifyitems(config, items):

@@ -2,8 +2,6 @@ import pytest
 
 from tinynet.dtypes import extension_dtypes
 
-collect_ignore = ["record.py"]  # it imports PyTorch; the doctest collector would, too
-
 
 @pytest.fixture
 def without_ml_dtypes(monkeypatch):

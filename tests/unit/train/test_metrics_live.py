@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.tools.libraries import Library, needs
 from tests.tools.rounding import near
 from tinynet.train.step.epoch import Totals
 
-pytest.importorskip("sklearn")
-from sklearn import metrics as sk
-from sklearn.calibration import calibration_curve
+sk, calibration = Library("sklearn.metrics"), Library("sklearn.calibration")
+pytestmark = needs("sklearn", "scikit-learn")
 
 
 def figures(names, outputs, targets, size=17):
@@ -61,11 +61,9 @@ def test_labels(name, shape):
     assert figures([name], logits, labels)[name] == near(theirs)
 
 
-@pytest.mark.parametrize(
-    "name, theirs",
-    [("roc_auc", sk.roc_auc_score), ("average_precision", sk.average_precision_score)],
-)
-def test_areas(name, theirs):
+@pytest.mark.parametrize("name", ["roc_auc", "average_precision"])
+def test_areas(name):
+    theirs = getattr(sk, f"{name}_score")
     generator = np.random.default_rng(2)
     logits = generator.standard_normal(150).round(1)  # with ties
     labels = (logits + generator.standard_normal(150) > 0).astype(float)
@@ -98,7 +96,7 @@ def test_calibration():
     logits = generator.standard_normal(500) * 3
     labels = (generator.random(500) < 1 / (1 + np.exp(-logits / 2))).astype(float)
     chances = 1 / (1 + np.exp(-logits))
-    hits, confidences = calibration_curve(labels, chances, n_bins=15)
+    hits, confidences = calibration.calibration_curve(labels, chances, n_bins=15)
     counts = np.histogram(chances, np.linspace(0, 1, 16))[0]
     expected = (np.abs(hits - confidences) * counts[counts > 0]).sum() / 500
     assert figures(["calibration_error"], logits, labels)["calibration_error"] == near(expected)

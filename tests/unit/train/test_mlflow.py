@@ -11,16 +11,17 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.libraries import Library, needs
 from tinynet.train import TrackerWarning, resume, run
 from tinynet.train.trackers import MLflow, Point, TrackedRun, tracking
 
 from .conftest import Killed
 from .test_trackers import assert_same_curve, curves, tracked
 
-mlflow = pytest.importorskip("mlflow", reason="needs MLflow: pip install mlflow-skinny")
-pytest.importorskip("sqlalchemy", reason="needs SQLAlchemy: pip install sqlalchemy")
-
+mlflow = Library("mlflow")
 pytestmark = [
+    needs("mlflow", "mlflow-skinny"),
+    needs("sqlalchemy"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in MLflow and SQLAlchemy
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # MLflow keeps its connections
 ]

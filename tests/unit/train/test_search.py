@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tools.libraries import needs
 from tests.tools.patience import PATIENCE
 from tinynet.base.invocation import installation
 from tinynet.train import run
@@ -35,7 +36,7 @@ from tinynet.train.study.study import Plan, Study
 from .test_cli import start
 from .test_sweep import KILLS, kill_while_a_run_starts
 
-optuna = pytest.importorskip("optuna", reason="needs optuna: pip install optuna")
+pytestmark = needs("optuna")
 
 
 @pytest.fixture

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools.libraries import needs
 from tinynet.train import TrackerWarning, resume, run
 from tinynet.train.trackers import Point, TrackedRun, Wandb, tracking
 
 from .test_trackers import assert_same_curve, curves, tracked
 
-pytest.importorskip("wandb", reason="needs wandb: pip install wandb")
-
 pytestmark = [
+    needs("wandb"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in wandb
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # its service ends with the process
 ]

@@ -5,8 +5,6 @@ import sys
 import tinynet
 from tinynet import nn
 
-collect_ignore = ["scripts"]
-
 types = [value for home in (tinynet, nn.parameter) for value in vars(home).values()]
 modules = {value: value.__module__ for value in types if isinstance(value, type)}
 finders, torch = [*sys.meta_path], sys.modules.pop("torch", None)

@@ -34,7 +34,8 @@ CLAIMS = [
     for name in NAMES
     if name.module or getattr(nn.functional, name.name, None) is not name.value  # shown there
     for parameter in [p.name for p in raises.parameters_of(name.value)]
-    if raises.OF_PARAMETERS.get(parameter) in [*raises.of(name.value)]
+    if parameter in raises.OF_PARAMETERS
+    if raises.OF_PARAMETERS[parameter] in raises.of(name.value)
 ]
 
 

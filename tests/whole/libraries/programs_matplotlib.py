@@ -2,21 +2,20 @@
 
 import numpy as np
 
+from tests.tools.libraries import Library
+
 from .matrix import ONES, TABLES, VECTORS, Matrix
 
 program = Matrix(__name__, "matplotlib")
-if not program.skip:
-    import matplotlib
-
-    matplotlib.use("agg")
-    import matplotlib.pyplot as plt
-    from matplotlib.colors import Normalize, to_hex
+matplotlib = Library("matplotlib")
+colors, plt = Library("matplotlib.colors"), Library("matplotlib.pyplot")
 
 
 def drawn(draw):
     """A call that draws into axes of its own and returns what stands there."""
 
     def call(x):
+        matplotlib.use("agg")
         figure, axes = plt.subplots(figsize=(1, 1))
         try:
             return draw(axes, x)
@@ -80,8 +79,8 @@ program.rows(
     bar_of_one=drawn(lambda axes, x: heights(axes.bar("a", x))),
     line_width=drawn(lambda axes, x: axes.plot([1], linewidth=x)[0].get_linewidth()),
     alpha=drawn(lambda axes, x: float(axes.plot([1], alpha=x / 8)[0].get_alpha())),
-    gray=lambda x: to_hex([float(x) / 8] * 3),
-    norm=lambda x: float(Normalize(0, 8)(x)),
+    gray=lambda x: colors.to_hex([float(x) / 8] * 3),
+    norm=lambda x: float(colors.Normalize(0, 8)(x)),
     colormap=lambda x: list(plt.cm.viridis(x / 8)),
 )
 program.rows(

@@ -1,3 +1,0 @@
-"""Not collected: programs that tests start with mpirun."""
-
-collect_ignore = ["programs", "scripts"]

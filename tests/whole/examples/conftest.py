@@ -1,3 +1,0 @@
-"""The recorder imports PyTorch."""
-
-collect_ignore = ["record.py"]

@@ -1,1 +1,0 @@
-collect_ignore = ["record.py"]  # it imports torchvision; the doctest collector would, too

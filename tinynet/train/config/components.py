@@ -225,6 +225,7 @@ def _classes(
     return _Types(module, fits)
 
 
+@functools.cache
 def _takes_objects_only(cls: type) -> bool:
     """Return whether a class takes only ``*args``, as Sequential, which TOML cannot express."""
     kinds = [p.kind for p in inspect.signature(cls).parameters.values()]
@@ -285,9 +286,9 @@ def _is_a(base: type) -> Callable[[Any], bool]:
     return lambda built: isinstance(built, base)
 
 
-def _anything() -> dict[str, Callable[..., Any]]:
+def _anything() -> Mapping[str, Callable[..., Any]]:
     families = [*FAMILIES.values(), *INSIDE.values()]
-    return {name: value for family in families for name, value in family.names().items()}
+    return _merged(*(family.names() for family in reversed(families)))
 
 
 FAMILIES = {

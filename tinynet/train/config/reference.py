@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-import typing
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from tinynet.base.invocation import command
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family
 from tinynet.train.config.document import toml_value
-from tinynet.train.config.sections import SECTIONS, Config, field_docs, settings
+from tinynet.train.config.sections import SECTIONS, Config, field_docs, field_types, settings
 from tinynet.train.config.signatures import Parameter, signature_of
 from tinynet.train.config.values import text_of
 from tinynet.train.metrics.registry import METRICS, find_metric
@@ -183,7 +182,7 @@ def kind_of(section: str, key: str) -> str:
     by_default = "left out" if text is None else text
     if "or" in settings(cls)[key].metadata:
         return f"a number, or a table with a type and its keys, by default {by_default}"
-    return f"{describe_type(typing.get_type_hints(cls)[key])}, by default {by_default}"
+    return f"{describe_type(field_types(cls)[key])}, by default {by_default}"
 
 
 def _type_page(name: str, family: Family) -> str:

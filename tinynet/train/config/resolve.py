@@ -35,6 +35,7 @@ from tinynet.train.config.sections import (
     DataSection,
     RunSection,
     field_docs,
+    field_types,
     settings,
 )
 from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
@@ -222,7 +223,7 @@ class _Resolver:
         """Return the value of a section's own key."""
         key = path[-1]
         metadata = settings(cls)[key].metadata
-        declared = float if "or" in metadata else typing.get_type_hints(cls)[key]
+        declared = float if "or" in metadata else field_types(cls)[key]
 
         def refuse(text: str) -> None:
             self.problem(path, f"{text} {field_docs(cls)[key]}")

@@ -239,6 +239,30 @@ def test_without_ensurepip_the_pip_outside_is_used(script):
     assert answer == "tinynet was called with ['eval']\n"
 
 
+@pytest.mark.parametrize(
+    ("extras", "made_here", "upgrades", "compiles"),
+    [({"dev"}, True, True, False), ({"dev"}, False, False, False), (set(), True, False, True)],
+)
+def test_tests_need_a_new_pip_and_no_bytecode(
+    script, monkeypatch, extras, made_here, upgrades, compiles
+):
+    script.VENV.mkdir()
+    script.write_state({"made_here": made_here})
+    monkeypatch.setattr(script, "pip_command", lambda: ["pip"])
+    commands = []
+
+    def call(command):
+        commands.append(command)
+        is_upgrade = command[-1] == "pip"  # without an index it fails, and the old one serves
+        return subprocess.CompletedProcess(command, int(is_upgrade), stdout="")
+
+    monkeypatch.setattr(script, "call", call)
+    script.install(extras)
+    assert any("--upgrade" in command for command in commands) == upgrades
+    assert any("--editable" in command for command in commands)
+    assert any("compileall" in command for command in commands) == compiles
+
+
 def test_without_any_pip_it_says_what_to_install(script, monkeypatch, capsys):
     script.ENSUREPIP = ["-m", "no_such_module"]
     monkeypatch.setattr(sys, "executable", "/no/python")

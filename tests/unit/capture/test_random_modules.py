@@ -16,7 +16,7 @@ from tinynet import nn
 from tinynet.compiler import CompileWarning
 
 NAMES = "pqr"
-QUICK, FULL, PARTS = 100, 3000, 20
+QUICK, FULL, PARTS = 50, 3000, 20
 
 
 class Base(nn.Module):

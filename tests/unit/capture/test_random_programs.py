@@ -20,7 +20,7 @@ from tinynet.capture.native import fusion
 from . import twins
 from .interpreted import interpret
 
-QUICK, FULL = 120, 5000
+QUICK, FULL = 60, 5000
 SEED = 20261124
 
 

@@ -29,7 +29,7 @@ from .test_resume import all_of
 
 EXTRA = ["data.batch_size=600", "run.save_every_steps=2", "evaluation.samples=2"]
 KILLED = -1  # a number that no process has
-SAMPLE = 30  # faults of a scenario without --full
+SAMPLE = 15  # faults of a scenario without --full
 PARTS = 10  # of all faults, as a test must end within two minutes
 
 

@@ -225,7 +225,6 @@ def _classes(
     return _Types(module, fits)
 
 
-@functools.cache
 def _takes_objects_only(cls: type) -> bool:
     """Return whether a class takes only ``*args``, as Sequential, which TOML cannot express."""
     kinds = [p.kind for p in inspect.signature(cls).parameters.values()]

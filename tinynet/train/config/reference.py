@@ -12,8 +12,8 @@ from tinynet.base.invocation import command
 from tinynet.train.config.coercion import describe_type
 from tinynet.train.config.components import EVERY, FAMILIES, INSIDE, Family
 from tinynet.train.config.document import toml_value
-from tinynet.train.config.sections import SECTIONS, Config, field_docs, field_types, settings
-from tinynet.train.config.signatures import Parameter, signature_of
+from tinynet.train.config.sections import SECTIONS, Config, field_docs, settings
+from tinynet.train.config.signatures import Parameter, field_types, signature_of
 from tinynet.train.config.values import text_of
 from tinynet.train.metrics.registry import METRICS, find_metric
 

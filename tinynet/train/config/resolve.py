@@ -35,10 +35,15 @@ from tinynet.train.config.sections import (
     DataSection,
     RunSection,
     field_docs,
-    field_types,
     settings,
 )
-from tinynet.train.config.signatures import Component, Parameter, Signature, signature_of
+from tinynet.train.config.signatures import (
+    Component,
+    Parameter,
+    Signature,
+    field_types,
+    signature_of,
+)
 from tinynet.train.config.user_code import (
     GRAMMAR,
     NO_STAND_INS,

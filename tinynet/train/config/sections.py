@@ -11,7 +11,6 @@ import dataclasses
 import functools
 import inspect
 import textwrap
-import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -122,18 +121,6 @@ class DataSection:
 
 # ---- documentation ------------------------------------------------------------------------------
 # The documentation of the fields of dataclasses.
-
-
-@functools.cache
-def field_types(section: type) -> dict[str, Any]:
-    """Return the declared type of each field of a section.
-
-    Example:
-        >>> from tinynet.train.config.sections import RunSection
-        >>> field_types(RunSection)["epochs"]
-        <class 'int'>
-    """
-    return typing.get_type_hints(section)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import os
 import re
@@ -119,6 +120,18 @@ def signature_of(target: Callable[..., Any], given: str | None = None) -> Signat
         if p.kind in _NAMED
     }
     return Signature(named, any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters))
+
+
+@functools.cache
+def field_types(section: type) -> dict[str, Any]:
+    """Return the declared type of each field of a section.
+
+    Example:
+        >>> from tinynet.train.config.sections import RunSection
+        >>> field_types(RunSection)["epochs"]
+        <class 'int'>
+    """
+    return typing.get_type_hints(section)
 
 
 def _hints(target: Callable[..., Any]) -> dict[str, Any]:

@@ -21,4 +21,4 @@ def test_a_library_loads_at_its_first_use(monkeypatch):
 def test_what_is_not_installed_is_skipped(module, skips):
     mark = needs(module, "something").mark
     assert mark.args == (skips,)
-    assert mark.kwargs["reason"] == f"needs {module}: pip install something"
+    assert mark.kwargs["reason"] == f"needs {module}: pip install onnx"

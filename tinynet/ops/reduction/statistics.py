@@ -439,11 +439,10 @@ def norm_gradient(
         if isinstance(g, Tensor):  # the second derivative at 0 is NaN, as in PyTorch
             return g * where(norm == 0, 0.0, x / norm)
         return x * where(norm == 0, 0.0, g / where(norm == 0, 1.0, norm))
-    found = norm_slope(x, norm, p) * norm_weight(g, norm, p)
-    if p not in (math.inf, -math.inf):
-        return found
-    count = sum_dims(((absolute(x) == norm) | (x != x)) * 1.0, dim, True)
-    return found / where(count == 0, 1.0, count)  # 0 if the norm was rounded to 16 bits
+    if p in (math.inf, -math.inf):
+        count = sum_dims(((absolute(x) == norm) | (x != x)) * 1.0, dim, True)
+        g = g / where(count == 0, 1.0, count)  # 0 if the norm was rounded to 16 bits
+    return norm_slope(x, norm, p) * norm_weight(g, norm, p)
 
 
 def norm_weight(g: Any, norm: Any, p: float) -> Any:

@@ -19,6 +19,6 @@ def test_a_library_loads_at_its_first_use(monkeypatch):
 
 @pytest.mark.parametrize("module, skips", [("json", False), ("no_such_library", True)])
 def test_what_is_not_installed_is_skipped(module, skips):
-    mark = needs(module, "something").mark
+    mark = needs(module, "onnx").mark
     assert mark.args == (skips,)
     assert mark.kwargs["reason"] == f"needs {module}: pip install onnx"

@@ -41,6 +41,29 @@ def test_a_kernel_takes_arrays_of_all_forms(x):
     assert kernel(X, 0.5) == total(X, 0.5)
 
 
+def last_of(x, factor):
+    return x.shape[0] * factor / 2
+
+
+@pytest.mark.parametrize("first", range(1, 4))
+def test_a_kernel_takes_arrays_of_all_ranks(first):
+    """An array without dimensions has no memory for their lengths."""
+    arrays = [np.ones((2,) * n) for n in range(4)]
+    kernel = Kernel(last_of, "a test")
+    kernel(arrays[first], 1.0)
+    for _ in range(3):
+        for x in arrays[1:]:
+            assert kernel(x, 2.0) == 2.0
+    with pytest.raises((TypeError, IndexError)):
+        kernel(arrays[0], 2.0)
+
+
+def test_both_integers_of_c_that_have_64_bits():
+    kernel = Kernel(total, "a test")
+    for dtype in (np.long, np.longlong, np.int64, np.intc):
+        assert kernel(X.astype(dtype), 0.5) == 33
+
+
 @pytest.mark.parametrize("factor", [2, 0.25, np.float32(0.5), np.int64(3), True])
 def test_a_kernel_takes_numbers(factor):
     assert Kernel(total, "a test")(X, factor) == total(X, factor)

@@ -23,7 +23,7 @@ DATA, RANK, SHAPE, STRIDES, DTYPE, FLAGS = (HEAD + n for n in (0, 8, 16, 24, 40,
 NUMBER = HEAD + 12  # of its dtype, in the dtype
 ORDER = HEAD + 10  # of its bytes
 CONTIGUOUS, ALIGNED = 0x1, 0x100
-NATIVE_ORDER = "=", "|"
+CHARACTERS = "?bBhHiIlLqQfd"  # of dtypes; two of them may be int64
 POINTER = 8
 
 
@@ -45,39 +45,36 @@ class Entry:
     def text(self) -> str:
         """Return its definition."""
         w = self._writer
-        w.branch(self._fits, "objects", "other")
-        w.begin("objects")
-        objects = [self._word("ptr", "%args", k * POINTER) for k in range(len(self._forms))]
-        for place, form in zip(objects, self._forms, strict=True):
-            if isinstance(form, Form):
-                self._check_type(place)
-        w.branch(self._fits, "arrays", "other")
-        w.begin("arrays")
-        self._fits = literal(True, "bool")
+        self._go_on("objects")
+        places = [self._word("ptr", "%args", k * POINTER) for k in range(len(self._forms))]
+        pairs = [*zip(places, self._forms, strict=True)]
+        arrays = [(place, form) for place, form in pairs if isinstance(form, Form)]
+        for place, _ in arrays:
+            self._check_type(place)
+        self._go_on("arrays")
+        for place, form in arrays:
+            self._check_form(place, form)
+        self._go_on("sizes")  # an array of another rank may have none
         given = [
             part
-            for place, form in zip(objects, self._forms, strict=True)
+            for place, form in pairs
             for part in (
                 self._array(place, form) if isinstance(form, Form) else self._number(place, form)
             )
         ]
-        w.branch(self._fits, "fits", "other")
-        w.begin("other")
-        self._return_object("_Py_NotImplementedStruct")
-        w.begin("fits")
-        if any(not isinstance(form, Form) for form in self._forms):
+        if len(arrays) < len(pairs):
             failed = self._call("PyErr_Occurred", "ptr", [])
-            w.branch(Number("bool", w.put(f"icmp ne ptr {failed}, null")), "failed", "well")
-            w.begin("failed")
-            self._call("PyErr_Clear", "void", [])
-            w.jump("other")
-            w.begin("well")
+            self._require(w.put(f"icmp eq ptr {failed}, null"))
+        self._go_on("fits")
         state = self._call("PyEval_SaveThread", "ptr", [])
         result = LLVM[self._results[0]] if self._results else "void"
         made = w.call(self._callee, result, given)
         self._call("PyEval_RestoreThread", "void", [("ptr", state)])
         self._check_memory()
         self._return(made)
+        w.begin("other")
+        self._call("PyErr_Clear", "void", [])
+        self._return_object("_Py_NotImplementedStruct")
         head = f"define ptr @{NAME}(ptr %self, ptr %args, i64 %count) {{"
         return "\n".join([head, "entry:", *w.lines, "}"])
 
@@ -120,6 +117,12 @@ class Entry:
         place = self._writer.put(f"getelementptr i8, ptr {base}, i64 {offset}")
         return self._writer.load(kind, place)
 
+    def _go_on(self, block: str) -> None:
+        """Go on with a block if all that was required holds."""
+        self._writer.branch(self._fits, block, "other")
+        self._writer.begin(block)
+        self._fits = literal(True, "bool")
+
     def _require(self, condition: str) -> None:
         text = self._writer.put(f"and i1 {self._fits.text}, {condition}")
         self._fits = Number("bool", text)
@@ -129,31 +132,29 @@ class Entry:
         kind = self._word("ptr", place, HEAD - POINTER)
         self._require(self._writer.put(f"icmp eq ptr {kind}, @tinynet_ndarray"))
 
-    def _array(self, place: str, form: Form) -> list[tuple[str, str]]:
-        """Read an array, and check its form."""
-        w = self._writer
-        dtype = self._word("ptr", place, DTYPE)
+    def _check_form(self, place: str, form: Form) -> None:
+        w, dtype = self._writer, self._word("ptr", place, DTYPE)
+        number, is_kind = self._word("i32", dtype, NUMBER), "false"
+        for own in sorted({np.dtype(c).num for c in CHARACTERS if np.dtype(c).name == form.kind}):
+            is_kind = w.put(f"or i1 {is_kind}, {w.put(f'icmp eq i32 {number}, {own}')}")
+        self._require(is_kind)
+        swapped = ord("<>"[sys.byteorder == "little"])
+        self._require(w.put(f"icmp ne i8 {self._word('i8', dtype, ORDER)}, {swapped}"))
+        self._require(w.put(f"icmp eq i32 {self._word('i32', place, RANK)}, {form.rank}"))
         flags = CONTIGUOUS | ALIGNED if form.contiguous else ALIGNED
         found = w.put(f"and i32 {self._word('i32', place, FLAGS)}, {flags}")
-        order = self._word("i8", dtype, ORDER)
-        is_swapped = "<>"[sys.byteorder == "little"]
-        self._require(
-            w.put(f"icmp eq i32 {self._word('i32', dtype, NUMBER)}, {np.dtype(form.kind).num}")
-        )
-        self._require(w.put(f"icmp ne i8 {order}, {ord(is_swapped)}"))
-        self._require(w.put(f"icmp eq i32 {self._word('i32', place, RANK)}, {form.rank}"))
         self._require(w.put(f"icmp eq i32 {found}, {flags}"))
+
+    def _array(self, place: str, form: Form) -> list[tuple[str, str]]:
+        w = self._writer
         data, sizes = self._word("ptr", place, DATA), self._word("ptr", place, SHAPE)
-        shape = tuple(self._later(sizes, k, form.rank) for k in range(form.rank))
+        shape = tuple(self._word("i64", sizes, k * POINTER) for k in range(form.rank))
         steps = None
         if not form.contiguous:
             strides = self._word("ptr", place, STRIDES)
-            each = (self._later(strides, k, form.rank) for k in range(form.rank))
+            each = (self._word("i64", strides, k * POINTER) for k in range(form.rank))
             steps = tuple(w.put(f"sdiv exact i64 {step}, {BYTES[form.kind]}") for step in each)
         return ArrayValue(form.kind, data, shape, steps).parts()
-
-    def _later(self, base: str, k: int, rank: int) -> str:
-        return self._word("i64", base, k * POINTER)
 
     def _number(self, place: str, kind: str) -> list[tuple[str, str]]:
         w = self._writer

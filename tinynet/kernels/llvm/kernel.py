@@ -36,11 +36,17 @@ class Kernel:
         self.__name__, self.__doc__ = plain.__name__, plain.__doc__
 
     def __call__(self, *args: Any) -> Any:
-        """Run the function."""
+        """Run the function.
+
+        Raises:
+            TypeError: compiled functions take no such arguments.
+        """
         found = self._last(*args)
         if found is NotImplemented:
             self._last = function = self._for(tuple(map(form_of, args)))
             found = function(*args)
+        if found is NotImplemented:
+            raise TypeError(f"{self.__name__} takes no such arguments")
         return found
 
     def _for(self, forms: tuple[Any, ...]) -> Any:

@@ -8,4 +8,5 @@ from tinynet.backends.absent import mps as mps
 from tinynet.backends.absent import openmp as openmp
 from tinynet.backends.absent import opt_einsum as opt_einsum
 from tinynet.backends.switch import llvm as llvm
-from tinynet.backends.switch import llvm as numba  # noqa: F401 - its name before
+
+numba = llvm  # its name before

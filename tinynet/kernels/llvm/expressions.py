@@ -267,11 +267,11 @@ class Expressions(Scope):
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value)
             if not isinstance(owner, Static):
-                return self._method(owner, node)
+                return self._method(owner, node.func.attr, node)
         return self.called(self.value(node.func).object, [self.value(arg) for arg in node.args])
 
-    def _method(self, owner: Any, node: ast.Call) -> Any:
-        name, args = node.func.attr, [self.value(arg) for arg in node.args]  # type: ignore[attr-defined]
+    def _method(self, owner: Any, name: str, node: ast.Call) -> Any:
+        args = [self.value(arg) for arg in node.args]
         if name == "view" and isinstance(owner, Number):
             return self.writer.reinterpret(owner, np.dtype(args[0].object).name)
         if name != "reshape" or not isinstance(owner, ArrayValue):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.native import cache, fusion, library, optimizers
-from tinynet.kernels.llvm import elementary, memory, store
+from tinynet.kernels.llvm import store
 from tinynet.kernels.native import compiler
 
 MATH = types.SimpleNamespace(
@@ -36,11 +36,9 @@ def _interpreted(native: cache.Native) -> Any:
 
 
 def _namespace() -> dict[str, Any]:
-    made: dict[str, Any] = {"np": np, "math": MATH, "exp": np.exp, "tanh": np.tanh}
-    made |= {"rank": elementary.rank, "of_rank": elementary.of_rank}
+    made = vars(library) | {"math": MATH, "exp": np.exp, "tanh": np.tanh}
     made |= {"float32": np.float32, "float64": np.float64}
     made |= {"product": _product, "NO": False, "YES": True}
-    made |= {"empty": memory.empty, "line": memory.line, "view": memory.view}
     made |= {name: compiler.plain(loop) for name, loop in library.image_loops().items()}
     for function in (*library._OF_ARRAYS, *library._OF_ELEMENTS):
         made[function.__name__] = types.FunctionType(function.__code__, made)

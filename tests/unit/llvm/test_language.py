@@ -8,8 +8,10 @@ import textwrap
 import numpy as np
 import pytest
 
-from tinynet.kernels.llvm import kernel, store
+from tinynet.kernels import threads
+from tinynet.kernels.llvm import kernel, memory, store
 from tinynet.kernels.llvm.kernel import form_of
+from tinynet.kernels.native import compiler
 
 pytest.importorskip("llvmlite")
 
@@ -279,3 +281,61 @@ def test_what_it_does_not_know_is_an_error(line):
     (tree,) = ast.parse(textwrap.dedent(source)).body
     with pytest.raises(TypeError):
         kernel.text_of((form_of(np.zeros(3)),), tree, {"np": np})
+
+
+# ---- loops that threads share -------------------------------------------------------------------
+
+
+SHARED = """
+    def f(x, weight, out, factor):
+        rows, n = x.shape
+        half = np.empty(n, np.float32)
+        for j in range(n):
+            half[j] = weight[j] * float32(0.5)
+        for i in shared(rows, 1 << 20):
+            total = float32(0)
+            for j in range(n):
+                total += x[i, j] * half[j]
+            part = out[i]
+            for j in range(n):
+                part[j] = total * float32(factor) + x[i, j]
+        for j in range(n):
+            out[0, j] += half[j]
+"""
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 7, 100])
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_threads_share_the_iterations_of_a_loop(rows, count):
+    compiler.prepare()
+    x = np.arange(5 * rows, dtype=np.float32).reshape(rows, 5)
+    weight, out = np.ones(5, np.float32), np.zeros((rows, 5), np.float32)
+    with threads.used(count):
+        agree(SHARED, x, weight, out, 3.0, shared=memory.shared)
+
+
+def test_a_shared_loop_over_nothing_does_nothing():
+    agree(
+        "def f(x, n):\n    for i in shared(n, 1 << 20):\n        x[i] = float32(1)\n",
+        np.zeros(2, np.float32), 0, shared=memory.shared,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("return x[i]", "does not end early"),
+        ("total += x[i]", "native code has no total"),
+        ("y = np.empty(3)", "made outside of loops"),
+    ],
+)
+def test_what_the_body_of_a_shared_loop_does_not_do(body, message):
+    source = f"def f(x):\n    total = 0.0\n    for i in shared(2, 2):\n        {body}"
+    with pytest.raises(TypeError, match=message):
+        both(source, np.zeros(2), shared=memory.shared)
+
+
+def test_a_variable_of_a_shared_loop_has_no_value_after_it():
+    source = "def f(x):\n    for i in shared(2, 2):\n        y = x[i]\n    return y"
+    with pytest.raises(TypeError, match="native code has no y"):
+        both(source, np.zeros(2), shared=memory.shared)

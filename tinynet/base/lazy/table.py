@@ -201,10 +201,12 @@ MODULES = {
     "tinynet.kernels.llvm": {
         "tinynet.kernels.llvm.kernel": "kernel= Kernel",
         "tinynet.kernels.llvm.machine": "machine=",
+        "tinynet.kernels.llvm.sharing": "sharing=",
         "tinynet.kernels.llvm.store": "store=",
         "tinynet.kernels.llvm.assembly": "assembly= External",
     },
     "tinynet.kernels.native": {
+        "tinynet.kernels.native.attention": "attention=",
         "tinynet.kernels.native.blas": "blas=",
         "tinynet.kernels.native.compiler": "compiler= disable enable used",
         "tinynet.kernels.native.gates": "gates=",

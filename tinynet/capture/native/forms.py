@@ -411,7 +411,9 @@ def _layer_norm_slope(w: Writer, call: Call) -> bool:
 
 
 CONVOLUTIONS = {"convolve", "convolve_biased", "spread", "spread_biased", "correlate"}
-OPERATIONS = CONVOLUTIONS | {"lstm_sequence", "gru_sequence", "embedding_rows", "summed_rows"}
+OPERATIONS = CONVOLUTIONS | {
+    "attend", "embedding_rows", "gru_sequence", "lstm_sequence", "summed_rows",
+}  # fmt: skip
 
 
 def with_kernels(call: Call, measured: bool = False) -> Call:

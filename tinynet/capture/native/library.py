@@ -9,16 +9,18 @@ from typing import Any
 import numpy as np
 
 from tinynet.kernels.llvm.elementary import exp, of_rank, rank, tanh
-from tinynet.kernels.llvm.memory import empty, line, view
+from tinynet.kernels.llvm.memory import empty, line, shared, view
 from tinynet.kernels.native import blas, compiler, images, images_last
+
+COLUMNS = 64  # in a part of a sum over rows: threads share the parts
+PARTS, ROWS = 16, 64  # the most parts of rows, and the fewest rows of one
 
 
 @functools.cache
 def namespace() -> dict[str, Any]:
     """Return the globals of native functions."""
     compiler.prepare()
-    made: dict[str, Any] = {"empty": empty, "line": line, "view": view}
-    made |= {f.__name__: f for f in (*_OF_ARRAYS, *_OF_ELEMENTS)}
+    made: dict[str, Any] = {f.__name__: f for f in (*_OF_MEMORY, *_OF_ARRAYS, *_OF_ELEMENTS)}
     made |= image_loops()
     made.update(
         math=math, np=np, exp=exp, tanh=tanh, product=blas.product, NO=blas.NO, YES=blas.YES
@@ -64,13 +66,16 @@ def column_sums(g, out):
     """Sum a matrix over its rows."""
     m, n = g.shape
     total = empty((n,), np.float64)
-    for j in range(n):
-        total[j] = 0.0
-    for i in range(m):
-        for j in range(n):
-            total[j] += g[i, j]
-    for j in range(n):
-        out[j] = total[j]
+    for block in shared((n + COLUMNS - 1) // COLUMNS, m * n):
+        first = block * COLUMNS
+        end = min(first + COLUMNS, n)
+        for j in range(first, end):
+            total[j] = 0.0
+        for i in range(m):
+            for j in range(first, end):
+                total[j] += g[i, j]
+        for j in range(first, end):
+            out[j] = total[j]
 
 
 def means(x, out):
@@ -108,7 +113,7 @@ def take_rows(table, index, out):
 def fill_rows(out, row):
     """Write a vector to each row of a matrix."""
     m, n = out.shape
-    for i in range(m):
+    for i in shared(m, m * n):
         for j in range(n):
             out[i, j] = row[j]
 
@@ -117,7 +122,7 @@ def layer_norm(x, weight, bias, eps, y, mean, inverse):
     """Normalize each row by its mean and variance."""
     rows, n = x.shape
     zero = x.dtype.type(0)
-    for i in range(rows):
+    for i in shared(rows, 4 * rows * n):
         total = zero
         for j in range(n):
             total += x[i, j]
@@ -133,33 +138,37 @@ def layer_norm(x, weight, bias, eps, y, mean, inverse):
 def layer_norm_slope(g, x, weight, mean, inverse, dx, of_weight, of_bias):
     """Write the gradients of ``layer_norm`` by the input, the weight and the bias."""
     rows, n = x.shape
-    zero, by_weight, by_bias = x.dtype.type(0), empty((n,), np.float64), empty((n,), np.float64)
-    for j in range(n):
-        by_weight[j], by_bias[j] = 0.0, 0.0
-    for i in range(rows):
-        m, r = mean[i, 0], inverse[i, 0]
-        inner, outer = zero, zero
+    zero, length = x.dtype.type(0), max(ROWS, (rows + PARTS - 1) // PARTS)
+    parts = (rows + length - 1) // length
+    by_weight, by_bias = empty((parts, n), np.float64), empty((parts, n), np.float64)
+    for part in shared(parts, 8 * rows * n):
         for j in range(n):
-            normal, slope = (x[i, j] - m) * r, g[i, j] * weight[j]
-            inner += slope * normal
-            outer += slope
-            by_weight[j] += g[i, j] * normal
-            by_bias[j] += g[i, j]
-        inner, outer = inner / x.dtype.type(n), outer / x.dtype.type(n)
-        for j in range(n):
-            normal = (x[i, j] - m) * r
-            dx[i, j] = r * (g[i, j] * weight[j] - outer - normal * inner)
-    for j in range(n):
-        of_weight[j], of_bias[j] = by_weight[j], by_bias[j]
+            by_weight[part, j], by_bias[part, j] = 0.0, 0.0
+        for i in range(part * length, min(part * length + length, rows)):
+            m, r = mean[i, 0], inverse[i, 0]
+            inner, outer = zero, zero
+            for j in range(n):
+                normal, slope = (x[i, j] - m) * r, g[i, j] * weight[j]
+                inner += slope * normal
+                outer += slope
+                by_weight[part, j] += g[i, j] * normal
+                by_bias[part, j] += g[i, j]
+            inner, outer = inner / x.dtype.type(n), outer / x.dtype.type(n)
+            for j in range(n):
+                normal = (x[i, j] - m) * r
+                dx[i, j] = r * (g[i, j] * weight[j] - outer - normal * inner)
+    column_sums(by_weight, of_weight)
+    column_sums(by_bias, of_bias)
 
 
 def cross_entropy(logits, target, powers, totals):
     """Return the sum of the losses of rows; NaN totals and -1 mark a target out of range."""
     m, n = logits.shape
-    loss = 0.0
+    loss, losses = 0.0, empty((m,), np.float64)
     for i in range(m):
         if target[i] < 0 or target[i] >= n:
             return loss, False
+    for i in shared(m, 8 * m * n):
         top = rank(logits[i, 0])
         for j in range(1, n):
             this = rank(logits[i, j])
@@ -171,20 +180,23 @@ def cross_entropy(logits, target, powers, totals):
             total += power
         totals[i] = total
         one = math.log(np.float64(total)) - (np.float64(logits[i, target[i]]) - high)
-        loss += 0.0 if one < 0.0 else one
+        losses[i] = 0.0 if one < 0.0 else one
+    for i in range(m):
+        loss += losses[i]
     return loss, True
 
 
 def cross_entropy_slope(g, target, powers, totals, out):
     """Write ``(softmax - one_hot) * g``."""
     m, n = powers.shape
-    for i in range(m):
+    for i in shared(m, m * n):
         factor = g / totals[i]
         for j in range(n):
             out[i, j] = powers[i, j] * factor
         out[i, target[i]] -= g
 
 
+_OF_MEMORY = empty, line, shared, view
 _OF_ELEMENTS = larger, smaller, positive, root, log
 _OF_ARRAYS = (
     column_sums, cross_entropy, cross_entropy_slope, fill_rows, layer_norm, layer_norm_slope,

@@ -127,7 +127,8 @@ def update_of(formula: Formula, grads: list[str], prefix: str = "") -> tuple[Tak
     lines.append(f"for {k} in range({table}.shape[0]):")
     for column, name in enumerate(["grad", "param", *formula.state], GRADS):
         lines.append(f"    {prefix}{name} = line({table}[{k}, {column}], {table}[{k}, 0])")
-    lines.append(f"    for {i} in range({table}[{k}, 0]):")
+    lines.append(f"    {prefix}size = {table}[{k}, 0]")
+    lines.append(f"    for {i} in shared({prefix}size, {prefix}size):")
     lines += [f"        {line}" for line in formula.native_lines(prefix, i)]
     return {table: ("int64", 2)} | dict.fromkeys(given, NUMBER), lines
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.capture.program import Call, Value
+from tinynet.kernels.llvm.sharing import LARGE
 
 Shape = tuple[int, ...]
 
@@ -148,8 +149,10 @@ class Writer:
     ) -> None:
         shape, array = loop[0][0].shape or (), "f" if flat else "v"
         indent = ""
+        work = math.prod(axes) * len(loop)
         for d, n in enumerate(axes):
-            self.lines.append(f"{indent}for i{d} in range({n}):")
+            numbers = f"shared({n}, {work})" if d == 0 and work >= LARGE else f"range({n})"
+            self.lines.append(f"{indent}for i{d} in {numbers}:")
             indent += "    "
         for number, value in outside.items():
             place = "i0" if flat else self._place(value, shape)

@@ -10,6 +10,7 @@ from tinynet.base.lazy import attach as _attach
 if TYPE_CHECKING:
     from tinynet.kernels.llvm import kernel as kernel
     from tinynet.kernels.llvm import machine as machine
+    from tinynet.kernels.llvm import sharing as sharing
     from tinynet.kernels.llvm import store as store
     from tinynet.kernels.llvm.assembly import External as External
     from tinynet.kernels.llvm.kernel import Kernel as Kernel

@@ -41,6 +41,7 @@ class Module:
         self._made: dict[Any, tuple[str, tuple[str, ...]]] = {}
         self._texts: list[str] = []
         self.globals: set[str] = set()  # objects of Python
+        self._parts = 0  # functions that are parts of others
 
     def flags(self, space: Mapping[str, Any]) -> str:
         """Return what LLVM may assume in a function: ``FAST`` of its globals, or the usual."""
@@ -49,6 +50,11 @@ class Module:
     def declare(self, name: str, result: str, takes: list[str]) -> None:
         """Declare a function of LLVM or C."""
         self._declared[name] = f"declare {result} @{name}({', '.join(takes)})"
+
+    def unique(self, name: str) -> str:
+        """Return a name for a part of a function."""
+        self._parts += 1
+        return f"{name}.{self._parts}.part"
 
     def put(self, text: str) -> None:
         """Add a definition in LLVM's language."""

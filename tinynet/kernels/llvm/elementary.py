@@ -20,7 +20,7 @@ LN2_HIGH, LN2_LOW = float32(0.693359375), float32(-2.12194440e-4)  # n times the
 Q4, Q3, Q2, Q1, Q0 = (
     float32(c) for c in (0.00138145406, 0.00836874545, 0.041668389, 0.166665211, 0.49999994)
 )
-HALF, ONE, TWO, FAR = float32(0.5), float32(1), float32(2), float32(20)
+ZERO, HALF, ONE, TWO, FAR = float32(0), float32(0.5), float32(1), float32(2), float32(20)
 LOWEST, HIGHEST = float32(-104), float32(89)  # exp gives 0 and infinity beyond
 BELOW_SIGN, LONG_BELOW_SIGN = int32((1 << 31) - 1), np.int64((1 << 63) - 1)
 BIAS, MANTISSA = int32(127), int32(23)  # of a float32's exponent
@@ -48,7 +48,7 @@ def of_rank(x):
 
 def exp_single(x):
     """Return the exponential."""
-    inside = x if x > LOWEST else LOWEST
+    inside = x if x > LOWEST else ZERO  # a processor is slow at results that are almost 0
     inside = inside if inside < HIGHEST else HIGHEST
     n = np.floor(inside * LOG2_E + HALF)
     r = inside - n * LN2_HIGH - n * LN2_LOW
@@ -58,6 +58,7 @@ def exp_single(x):
     first = int32((half + BIAS) << MANTISSA).view(np.float32)
     second = int32((int32(n) - half + BIAS) << MANTISSA).view(np.float32)
     found = ((q * (r * r) + r + ONE) * first) * second
+    found = found if x > LOWEST else ZERO
     return found if x == x else x
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from tinynet.kernels.llvm import memory, sharing
 from tinynet.kernels.llvm.expressions import Expressions
 from tinynet.kernels.llvm.scope import names_in, unknown
 from tinynet.kernels.llvm.values import (
@@ -64,9 +65,12 @@ class Translation(Expressions):
             w.line(f"ret {self.returned()} {'zeroinitializer' if self.result else ''}")
         inline = "" if any(isinstance(form, Form) for form in forms) else " alwaysinline"
         head = f"define internal {self.returned()} @{name}({', '.join(takes)}) nounwind{inline} {{"
-        lines = [head, "entry:", *w.slots]
+        return self._definition(head)
+
+    def _definition(self, head: str) -> str:
+        lines = [head, "entry:", *self.writer.slots]
         lines += [f"  store ptr null, ptr {place}" for place in self.allocated]
-        return "\n".join([*lines, "  br label %body", "body:", *w.lines, "}"])
+        return "\n".join([*lines, "  br label %body", "body:", *self.writer.lines, "}"])
 
     def _parameters(self, forms: tuple[Any, ...]) -> list[str]:
         """Set the variables of the arguments; return LLVM's parameters."""
@@ -157,11 +161,14 @@ class Translation(Expressions):
 
     def _for(self, node: ast.For) -> None:
         call, target = node.iter, node.target
-        if not isinstance(call, ast.Call) or self.value(call.func) != Static(range):
-            raise unknown(call)
-        if not isinstance(target, ast.Name) or node.orelse:
+        if not isinstance(call, ast.Call) or not isinstance(target, ast.Name) or node.orelse:
             raise unknown(node)
-        given = [self.number(arg) for arg in call.args]
+        function, given = self.value(call.func), [self.number(arg) for arg in call.args]
+        if function == Static(memory.shared):
+            self._share(node, target.id, *given)
+            return
+        if function != Static(range):
+            raise unknown(call)
         start, stop = (literal(0, "int64"), *given)[-2:] if len(given) < 3 else given[:2]
         step = given[2] if len(given) == 3 else literal(1, "int64")
         if step.text.startswith("-") or step.text == "0":
@@ -175,6 +182,29 @@ class Translation(Expressions):
                 self._is_over = False
 
         self.loop(start, stop, step, body)
+
+    def _share(self, node: ast.For, target: str, count: Number, work: Number) -> None:
+        """Write a loop over ``shared(count, work)``, see ``sharing``."""
+        w, module, own = self.writer, self.module, sharing.assigned(node)
+        for name in own:
+            self.names.pop(name, None)
+        inner = Translation(module, self._tree, self.space, self.widened)
+        name = module.unique("loop")
+        fields = sharing.Fields(name, w, inner.writer, w.cast(count, "int64").text)
+        for one in sorted(names_in(*node.body) & {*self.names}):
+            inner.names[one] = fields.given(self.names[one])
+
+        def body(i: Number) -> None:
+            inner.assign(target, i)
+            inner._block(node.body)
+
+        inner.loop(sharing.FIRST, sharing.END, literal(1, "int64"), body)
+        inner.writer.line("ret void")
+        head = f"define internal void @{name}({sharing.PARAMETERS}) nounwind {{"
+        for text in (fields.kind(), inner._definition(head), sharing.runner(module, name)):
+            module.put(text)
+        given = [("ptr", fields.store()), ("i64", w.cast(work, "int64").text)]
+        w.call(f"{name}.run", "void", given)
 
     def _continue(self, node: ast.Continue) -> None:
         self.writer.jump(self.loops[-1][0])

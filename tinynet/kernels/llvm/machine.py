@@ -48,6 +48,11 @@ def binding() -> Any:
     return binding
 
 
+def add_function(name: str, function: Any) -> None:
+    """Make a C function, of ctypes, known by a name."""
+    binding().add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+
+
 @functools.cache
 def processor() -> tuple[str, str]:
     """Return LLVM's name of the processor, or ``TINYNET_CPU``, and what it has beyond its name."""

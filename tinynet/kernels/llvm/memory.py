@@ -23,3 +23,13 @@ def view(x: Array, shape: tuple[int, ...]) -> Array:
 def line(address: int, size: int) -> Array:
     """Return the array of float32 at an address, in one dimension."""
     return np.ctypeslib.as_array((ctypes.c_float * int(size)).from_address(int(address)))
+
+
+def shared(count: int, work: int) -> range:
+    """Return the numbers of iterations that threads share, see ``sharing``.
+
+    Args:
+        count: the number of iterations.
+        work: of elements that they compute: threads share a large loop.
+    """
+    return range(count)

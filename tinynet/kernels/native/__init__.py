@@ -20,6 +20,7 @@ from tinynet.base.lazy import attach as _attach
 from tinynet.dtypes import Array
 
 if TYPE_CHECKING:
+    from tinynet.kernels.native import attention as attention
     from tinynet.kernels.native import blas as blas
     from tinynet.kernels.native import compiler as compiler
     from tinynet.kernels.native import gates as gates

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import importlib.util
 import sys
@@ -15,9 +14,9 @@ from typing import Any
 from tinynet.base import invocation
 from tinynet.kernels import llvm, onednn, threads
 from tinynet.kernels import native as native_kernels
-from tinynet.kernels.native import blas, gates, images, images_last, tables
+from tinynet.kernels.native import attention, blas, gates, images, images_last, tables
 
-MODULES = blas, gates, images, images_last, tables  # callees before callers
+MODULES = blas, attention, gates, images, images_last, tables  # callees before callers
 
 
 def missing() -> str:
@@ -70,6 +69,9 @@ def _find_sgemm() -> None:
             "omp_set_num_threads", openmp.omp_set_num_threads, None, "int32"
         )
         blas.product = blas.product_by_onednn
+        for name in llvm.sharing.OPENMP:
+            llvm.machine.add_function(name, getattr(openmp, name))
+        llvm.sharing.enable()
     elif by_blas is not None:
         function, bits = by_blas
         size = f"int{bits}"
@@ -89,7 +91,7 @@ def external(name: str, function: Any, result: str | None, *takes: str) -> llvm.
         result, takes: the kinds of the numbers that it returns and takes.
     """
     name = f"tinynet_{name}"
-    llvm.machine.binding().add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    llvm.machine.add_function(name, function)
     return llvm.External(name, result, takes)
 
 
@@ -108,7 +110,8 @@ def _compile_functions(module: ModuleType) -> None:
 def digest() -> str:
     """Return a digest of these kernels, and of what they are compiled with."""
     texts = [file.read_text("utf-8") for file in sorted(Path(__file__).parent.glob("*.py"))]
-    return llvm.store.digest(f"{llvm.kernel.version()} {texts} {blas.sgemm}")
+    linked = blas.sgemm, llvm.sharing.is_enabled()
+    return llvm.store.digest(f"{llvm.kernel.version()} {texts} {linked}")
 
 
 def plain(function: Any) -> Any:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numpy import float32, float64, uint8
 
 from tinynet.dtypes import Array
+from tinynet.kernels.llvm.memory import shared
 
 ZERO = float32(0)
 
@@ -21,7 +21,7 @@ def batch_norm(
 ) -> None:
     """Normalize each channel of ``[batch, channels, places]`` by its mean and variance."""
     batch, channels, places = x.shape
-    for c in range(channels):
+    for c in shared(channels, x.size):
         total, squares = float64(0), float64(0)
         for i in range(batch):
             part = ZERO
@@ -50,7 +50,7 @@ def batch_norm_slope(
 ) -> None:  # fmt: skip
     """Write the gradients of ``batch_norm`` by the input, the weight and the bias."""
     batch, channels, places = x.shape
-    for c in range(channels):
+    for c in shared(channels, x.size):
         m, r = float32(mean[c]), 1 / math.sqrt(var[c] + eps)
         rest = mean[c] - float64(m)
         total, product = float64(0), float64(0)
@@ -75,20 +75,19 @@ def batch_norm_slope(
 def channel_sums(g: Array, out: Array) -> None:
     """Sum ``[batch, channels, places]`` over all but the channels."""
     batch, channels, places = g.shape
-    total = np.zeros(channels, np.float64)
-    for i in range(batch):
-        for c in range(channels):
+    for c in shared(channels, g.size):
+        total = float64(0)
+        for i in range(batch):
             part = ZERO
             for j in range(places):
                 part += g[i, c, j]
-            total[c] += part
-    for c in range(channels):
-        out[c] = total[c]
+            total += part
+        out[c] = total
 
 
 def max_pool(x: Array, best: Array, offsets: Array) -> None:
     """Write the maximum of each 2 by 2 window of planes, and its offset; the last NaN wins."""
-    for p in range(best.shape[0]):
+    for p in shared(best.shape[0], x.size):
         for i in range(best.shape[1]):
             for j in range(best.shape[2]):
                 top, at = x[p, 2 * i, 2 * j], uint8(0)
@@ -102,7 +101,7 @@ def max_pool(x: Array, best: Array, offsets: Array) -> None:
 def max_pool_slope(g: Array, offsets: Array, out: Array) -> None:
     """Write each gradient at the offset of its window, and 0 elsewhere."""
     height, width = g.shape[1], g.shape[2]
-    for p in range(g.shape[0]):
+    for p in shared(g.shape[0], out.size):
         if out.shape[1] > 2 * height or out.shape[2] > 2 * width:
             out[p] = 0
         for i in range(height):

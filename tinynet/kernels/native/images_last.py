@@ -2,7 +2,8 @@
 
 Norms and sums take an image as rows of several places, ``[rows, places * channels]``: LLVM
 vectorizes the inner loop, so it should be long. Means and variances are float64, all other numbers
-float32. Sums over 16 rows are float32, sums of these are float64.
+float32. Sums over 16 rows are float32, sums of these are float64. Threads share parts of the rows,
+whose number follows from the shapes.
 """
 
 from __future__ import annotations
@@ -13,14 +14,15 @@ import numpy as np
 from numpy import float32, float64, uint8
 
 from tinynet.dtypes import Array
+from tinynet.kernels.llvm.memory import shared
 
-ZERO, ROWS = float32(0), 16
+ZERO, ROWS, PARTS = float32(0), 16, 16
 
 
 def from_first(x: Array, out: Array) -> None:
     """Copy ``[batch, channels, places]`` to ``[batch, places, channels]``."""
     batch, channels, places = x.shape
-    for i in range(batch):
+    for i in shared(batch, x.size):
         for start in range(0, places, ROWS):
             for c in range(channels):
                 for p in range(start, min(start + ROWS, places)):
@@ -30,7 +32,7 @@ def from_first(x: Array, out: Array) -> None:
 def to_first(x: Array, out: Array) -> None:
     """Copy ``[batch, places, channels]`` to ``[batch, channels, places]``."""
     batch, places, channels = x.shape
-    for i in range(batch):
+    for i in shared(batch, x.size):
         for start in range(0, places, ROWS):
             for c in range(channels):
                 for p in range(start, min(start + ROWS, places)):
@@ -40,25 +42,34 @@ def to_first(x: Array, out: Array) -> None:
 # ---- sums ---------------------------------------------------------------------------------------
 
 
+def rows_of_part(rows: int) -> int:
+    """Return how many rows a part has, a multiple of ``ROWS``; there are ``PARTS`` at most."""
+    return ROWS * ((rows + PARTS * ROWS - 1) // (PARTS * ROWS))
+
+
 def folded(totals: Array, c: int, channels: int) -> float64:
-    """Return the sum of the columns of a channel."""
+    """Return the sum of the columns of a channel, over all parts ``[parts, columns]``."""
     total = float64(0)
-    for j in range(c, totals.size, channels):
-        total += totals[j]
+    for p in range(totals.shape[0]):
+        for j in range(c, totals.shape[1], channels):
+            total += totals[p, j]
     return total
 
 
 def channel_sums(g: Array, out: Array) -> None:
     """Sum rows over all but the channels."""
     rows, width = g.shape
-    part, totals = np.empty(width, np.float32), np.zeros(width, np.float64)
-    for start in range(0, rows, ROWS):
-        part[:] = ZERO
-        for i in range(start, min(start + ROWS, rows)):
+    parts, totals = np.empty((PARTS, width), np.float32), np.zeros((PARTS, width))
+    length = rows_of_part(rows)
+    for p in shared((rows + length - 1) // length, g.size):
+        part, total = parts[p], totals[p]
+        for start in range(p * length, min(p * length + length, rows), ROWS):
+            part[:] = ZERO
+            for i in range(start, min(start + ROWS, rows)):
+                for j in range(width):
+                    part[j] += g[i, j]
             for j in range(width):
-                part[j] += g[i, j]
-        for j in range(width):
-            totals[j] += part[j]
+                total[j] += part[j]
     for c in range(out.size):
         out[c] = folded(totals, c, out.size)
 
@@ -66,21 +77,20 @@ def channel_sums(g: Array, out: Array) -> None:
 def plane_means(x: Array, out: Array) -> None:
     """Average ``[batch, places, channels]`` over the places, to ``[batch, channels]``."""
     batch, places, channels = x.shape
-    totals = np.empty(channels, np.float64)
-    for i in range(batch):
-        totals[:] = 0.0
+    totals = np.zeros((batch, channels))
+    for i in shared(batch, x.size):
         for p in range(places):
             for c in range(channels):
-                totals[c] += x[i, p, c]
+                totals[i, c] += x[i, p, c]
         for c in range(channels):
-            out[i, c] = totals[c] / places
+            out[i, c] = totals[i, c] / places
 
 
 def plane_means_slope(g: Array, out: Array) -> None:
     """Write ``g / places`` to each place."""
     batch, places, channels = out.shape
     n = float32(places)
-    for i in range(batch):
+    for i in shared(batch, out.size):
         for p in range(places):
             for c in range(channels):
                 out[i, p, c] = g[i, c] / n
@@ -99,18 +109,17 @@ def batch_norm(
     far from the mean of all, another pass adds up ``x`` less the latter.
     """
     rows, width = x.shape
-    middle, sums, first = np.zeros(width, np.float32), np.zeros((2, width)), x[:ROWS]
+    middle, sums, first = np.zeros(width, np.float32), np.empty((2, PARTS, width)), x[:ROWS]
     add_up(first, middle, sums)
     settle(sums, len(first), middle, mean, var)
     for _ in range(2):
-        sums[:] = 0.0
         add_up(x, middle, sums)
         if settle(sums, rows, middle, mean, var):
             break
     line = np.empty((2, width), np.float32)
     straight(weight, bias, eps, mean, var, middle, line)
     factor, offset = line[0], line[1]
-    for i in range(rows):
+    for i in shared(rows, x.size):
         for j in range(width):
             normal = (x[i, j] - middle[j]) * factor[j] + offset[j]
             y[i, j] = normal if (normal > floor or normal != normal) else floor
@@ -124,26 +133,29 @@ def batch_scale(
     line = np.empty((2, width), np.float32)
     straight(weight, bias, eps, mean, var, np.zeros(width, np.float32), line)
     factor, offset = line[0], line[1]
-    for i in range(rows):
+    for i in shared(rows, x.size):
         for j in range(width):
             y[i, j] = x[i, j] * factor[j] + offset[j]
 
 
 def add_up(x: Array, middle: Array, sums: Array) -> None:
-    """Add rows less the middle to the first sums, and their squares to the second."""
+    """Write sums of rows less the middle, and of their squares, ``[2, PARTS, columns]``."""
     rows, width = x.shape
-    part, other = np.empty(width, np.float32), np.empty(width, np.float32)
-    for start in range(0, rows, ROWS):
-        part[:] = ZERO
-        other[:] = ZERO
-        for i in range(start, min(start + ROWS, rows)):
+    parts, length = np.empty((2, PARTS, width), np.float32), rows_of_part(rows)
+    sums[:] = 0.0
+    for p in shared((rows + length - 1) // length, x.size):
+        part, other = parts[0, p], parts[1, p]
+        for start in range(p * length, min(p * length + length, rows), ROWS):
+            part[:] = ZERO
+            other[:] = ZERO
+            for i in range(start, min(start + ROWS, rows)):
+                for j in range(width):
+                    centered = x[i, j] - middle[j]
+                    part[j] += centered
+                    other[j] += centered * centered
             for j in range(width):
-                centered = x[i, j] - middle[j]
-                part[j] += centered
-                other[j] += centered * centered
-        for j in range(width):
-            sums[0, j] += part[j]
-            sums[1, j] += other[j]
+                sums[0, p, j] += part[j]
+                sums[1, p, j] += other[j]
 
 
 def settle(sums: Array, rows: int, middle: Array, mean: Array, var: Array) -> bool:
@@ -188,7 +200,7 @@ def batch_norm_slope(
     for j in range(width):
         middle[j] = mean[j % channels]
     straight(weight, bias, eps, mean, var, middle, lines)
-    sums, count = np.zeros((2, width)), rows * (width // channels)
+    sums, count = np.empty((2, PARTS, width)), rows * (width // channels)
     add_up_slopes(g, x, middle, lines, relu, sums)
     for c in range(channels):
         r, rest = 1 / math.sqrt(var[c] + eps), mean[c] - float64(middle[c])
@@ -199,7 +211,7 @@ def batch_norm_slope(
         for j in range(c, width, channels):
             lines[2, j], lines[3, j] = inner, inner * rest - scale * total / count
     factor, offset, inner_of, constant = lines[0], lines[1], lines[2], lines[3]
-    for i in range(rows):
+    for i in shared(rows, x.size):
         for j in range(width):
             centered = x[i, j] - middle[j]
             normal = centered * factor[j] + offset[j]
@@ -209,24 +221,27 @@ def batch_norm_slope(
 
 
 def add_up_slopes(g: Array, x: Array, middle: Array, lines: Array, relu: bool, sums: Array) -> None:
-    """Add the slopes to the first sums, their products with ``x`` less the middle to the second."""
+    """Write sums of slopes, and of their products with ``x`` less the middle, as ``add_up``."""
     rows, width = x.shape
-    part, other = np.empty(width, np.float32), np.empty(width, np.float32)
+    parts, length = np.empty((2, PARTS, width), np.float32), rows_of_part(rows)
     factor, offset = lines[0], lines[1]
-    for start in range(0, rows, ROWS):
-        part[:] = ZERO
-        other[:] = ZERO
-        for i in range(start, min(start + ROWS, rows)):
+    sums[:] = 0.0
+    for p in shared((rows + length - 1) // length, x.size):
+        part, other = parts[0, p], parts[1, p]
+        for start in range(p * length, min(p * length + length, rows), ROWS):
+            part[:] = ZERO
+            other[:] = ZERO
+            for i in range(start, min(start + ROWS, rows)):
+                for j in range(width):
+                    centered = x[i, j] - middle[j]
+                    normal = centered * factor[j] + offset[j]
+                    slope = g[i, j]
+                    slope = slope if (not relu or normal > ZERO or normal != normal) else ZERO
+                    part[j] += slope
+                    other[j] += slope * centered
             for j in range(width):
-                centered = x[i, j] - middle[j]
-                normal = centered * factor[j] + offset[j]
-                slope = g[i, j]
-                slope = slope if (not relu or normal > ZERO or normal != normal) else ZERO
-                part[j] += slope
-                other[j] += slope * centered
-        for j in range(width):
-            sums[0, j] += part[j]
-            sums[1, j] += other[j]
+                sums[0, p, j] += part[j]
+                sums[1, p, j] += other[j]
 
 
 # ---- max pooling --------------------------------------------------------------------------------
@@ -234,7 +249,7 @@ def add_up_slopes(g: Array, x: Array, middle: Array, lines: Array, relu: bool, s
 
 def max_pool(x: Array, best: Array, offsets: Array) -> None:
     """Write the maximum of each 2 by 2 window, and its offset; the last NaN wins."""
-    for i in range(best.shape[0]):
+    for i in shared(best.shape[0], x.size):
         for a in range(best.shape[1]):
             for b in range(best.shape[2]):
                 for c in range(best.shape[3]):
@@ -249,7 +264,7 @@ def max_pool(x: Array, best: Array, offsets: Array) -> None:
 def max_pool_slope(g: Array, offsets: Array, out: Array) -> None:
     """Write each gradient at the offset of its window, and 0 elsewhere."""
     batch, height, width, channels = g.shape
-    for i in range(batch):
+    for i in shared(batch, out.size):
         if out.shape[1] > 2 * height or out.shape[2] > 2 * width:
             out[i] = ZERO
         for a in range(height):

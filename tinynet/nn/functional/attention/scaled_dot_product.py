@@ -18,6 +18,7 @@ from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.sums import ones
+from tinynet.nn.functional.attention import native_attention
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.dropouts import dropout_factors
@@ -225,6 +226,8 @@ def attend(
         noise: dropout factors of the weights, or None.
         scale: the factor of the scores ``query @ key.T``.
     """
+    if noise is None and native_attention.takes(query, key, value, keep):
+        return native_attention.attend(query, key, value, keep, scale)
     return _attend(query, key, value, None, keep, noise, scale)
 
 
@@ -348,6 +351,11 @@ def _gradients(
         inputs = (query, key, value)
         steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
+    if noise is None and native_attention.takes(query, key, value, keep):
+        made = _allocate_gradients(query.shape[:-2], query, key, value)
+        saved = result, powers, sums
+        native_attention.write_gradients(g, (query, key, value), saved, made, keep, scale)
+        return tuple(made)
     return _backward(g, query, key, value, result, powers, sums, keep, noise, scale)
 
 

@@ -56,6 +56,13 @@ class Module:
         self._parts += 1
         return f"{name}.{self._parts}.part"
 
+    def note(self, name: str, value: str) -> str:
+        """Return the text of a note to LLVM about a loop, for its last instruction."""
+        self._parts += 1
+        loop, what = f"!{2 * self._parts}", f"!{2 * self._parts + 1}"
+        self.put(f'{loop} = distinct !{{{loop}, {what}}}\n{what} = !{{!"{name}", {value}}}')
+        return f", !llvm.loop {loop}"
+
     def put(self, text: str) -> None:
         """Add a definition in LLVM's language."""
         self._texts.append(text)

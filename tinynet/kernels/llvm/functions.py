@@ -198,10 +198,13 @@ class Translation(Expressions):
             inner.assign(target, i)
             inner._block(node.body)
 
-        inner.loop(sharing.FIRST, sharing.END, literal(1, "int64"), body)
+        is_flat = not any(isinstance(part, ast.For) for part in ast.walk(node) if part is not node)
+        note = "" if is_flat else module.note("llvm.loop.vectorize.enable", "i1 false")
+        inner.loop(sharing.FIRST, sharing.END, literal(1, "int64"), body, note)
         inner.writer.line("ret void")
-        head = f"define internal void @{name}({sharing.PARAMETERS}) nounwind {{"
-        for text in (fields.kind(), inner._definition(head), sharing.runner(module, name)):
+        head = f"define internal void @{name}({sharing.PARAMETERS}) nounwind noinline {{"
+        runner = sharing.runner(module, name, is_flat)
+        for text in (fields.kind(), inner._definition(head), runner):
             module.put(text)
         given = [("ptr", fields.store()), ("i64", w.cast(work, "int64").text)]
         w.call(f"{name}.run", "void", given)

@@ -64,9 +64,14 @@ class Scope:
     # ---- loops ------------------------------------------------------------------------------
 
     def loop(
-        self, start: Number, stop: Number, step: Number, body: Callable[[Number], None]
+        self,
+        start: Number,
+        stop: Number,
+        step: Number,
+        body: Callable[[Number], None],
+        note: str = "",
     ) -> None:
-        """Write a loop over a range of whole numbers, upwards."""
+        """Write a loop over a range of whole numbers, upwards; ``note`` is for LLVM."""
         w, kind = self.writer, stop.kind
         counter = Variable(w, kind)
         counter.set(start)
@@ -80,7 +85,7 @@ class Scope:
         self.loops.pop()
         w.begin(after)
         counter.set(w.arithmetic("+", i, w.cast(step, kind)))
-        w.jump(head)
+        w.line(f"br label %{head}{note}")
         w.begin(end)
 
     def fill(self, x: ArrayValue, value: Number) -> None:

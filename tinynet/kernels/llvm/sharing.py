@@ -5,7 +5,9 @@
 
 The body becomes a function of some of the iterations, which OpenMP's threads run. It reads the
 variables of the function around it; those that it sets are its own, and have no value after it.
-Iterations must not depend on each other, so results do not depend on the number of threads.
+Iterations must not depend on each other. LLVM computes most of a loop with vectors, and the last
+iterations one by one, with other roundings. So that results do not depend on the number of threads,
+they share a flat loop in whole vectors, and LLVM vectorizes only the loops inside of another one.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from tinynet.kernels.llvm.values import ArrayValue, Number, Static
 from tinynet.kernels.llvm.writer import Variable, Writer
 
 LARGE = 1 << 18  # elements: threads take longer to wake up than they save in smaller loops
+VECTORS = 256  # iterations: a multiple of those that LLVM computes at once
 DATA = "%data"  # the structure with what the body reads
 PARAMETERS = f"ptr {DATA}, i64 %first, i64 %end"  # of a body
 FIRST, END = Number("int64", "%first"), Number("int64", "%end")
@@ -99,12 +102,18 @@ class Fields:
         return writer.put(f"getelementptr inbounds %{self._name}, ptr {base}, i32 0, i32 {k}")
 
 
-def runner(module: Any, body: str) -> str:
-    """Return the function that runs a body, by threads if that is worth it."""
+def runner(module: Any, body: str, is_flat: bool) -> str:
+    """Return the function that runs a body, by threads if that is worth it.
+
+    Args:
+        module: the module of the body.
+        body: its name.
+        is_flat: no loop is inside of it.
+    """
     w, team = Writer(""), ""
     count = w.load("i64", DATA)
     if is_enabled():
-        team = _team(module, body)
+        team = _team(module, body, VECTORS if is_flat else 1)
         module.declare(TEAM, "void", ["ptr", "ptr", "i32", "i32"])
         module.declare(MOST, "i32", [])
         module.declare("llvm.smin.i64", "i64", ["i64", "i64"])
@@ -127,15 +136,21 @@ def runner(module: Any, body: str) -> str:
 _NO_FLAGS = "i32", "0"
 
 
-def _team(module: Any, body: str) -> str:
-    """Return what each thread of a team runs: the body, for its share of the iterations."""
+def _team(module: Any, body: str, grain: int) -> str:
+    """Return what each thread of a team runs: the body, for its share of the iterations.
+
+    Each share begins at a multiple of ``grain``.
+    """
     w = Writer("")
     count = w.load("i64", DATA)
+    grains = w.put(f"udiv i64 {w.plus(count, str(grain - 1))}, {grain}")
+    module.declare("llvm.smin.i64", "i64", ["i64", "i64"])
     for name in (ME, THREADS):
         module.declare(name, "i32", [])
     me, threads = (w.put(f"sext i32 {w.call(name, 'i32', [])} to i64") for name in (ME, THREADS))
-    ends = (w.times(count, n) for n in (me, w.plus(me, "1")))
-    first, end = (w.put(f"sdiv i64 {n}, {threads}") for n in ends)
+    ends = (w.times(grains, n) for n in (me, w.plus(me, "1")))
+    first, end = (w.times(w.put(f"sdiv i64 {n}, {threads}"), str(grain)) for n in ends)
+    end = w.call("llvm.smin.i64", "i64", [("i64", end), ("i64", count)])
     w.call(body, "void", [("ptr", DATA), ("i64", first), ("i64", end)])
     w.line("ret void")
     head = f"define internal void @{body}.team(ptr {DATA}) nounwind {{"

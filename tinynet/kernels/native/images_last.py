@@ -48,20 +48,29 @@ def rows_of_part(rows: int) -> int:
 
 
 def folded(totals: Array, c: int, channels: int) -> float64:
-    """Return the sum of the columns of a channel, over all parts ``[parts, columns]``."""
+    """Return the sum of the columns of a channel."""
     total = float64(0)
-    for p in range(totals.shape[0]):
-        for j in range(c, totals.shape[1], channels):
-            total += totals[p, j]
+    for j in range(c, totals.size, channels):
+        total += totals[j]
     return total
+
+
+def add_parts(parts: Array, sums: Array) -> None:
+    """Write the sum of parts, ``[parts, columns]``."""
+    sums[:] = 0.0
+    for p in range(parts.shape[0]):
+        for j in range(sums.size):
+            sums[j] += parts[p, j]
 
 
 def channel_sums(g: Array, out: Array) -> None:
     """Sum rows over all but the channels."""
     rows, width = g.shape
-    parts, totals = np.empty((PARTS, width), np.float32), np.zeros((PARTS, width))
     length = rows_of_part(rows)
-    for p in shared((rows + length - 1) // length, g.size):
+    count = (rows + length - 1) // length
+    parts, totals = np.empty((count, width), np.float32), np.zeros((count, width))
+    sums = np.empty(width)
+    for p in shared(count, g.size):
         part, total = parts[p], totals[p]
         for start in range(p * length, min(p * length + length, rows), ROWS):
             part[:] = ZERO
@@ -70,8 +79,9 @@ def channel_sums(g: Array, out: Array) -> None:
                     part[j] += g[i, j]
             for j in range(width):
                 total[j] += part[j]
+    add_parts(totals, sums)
     for c in range(out.size):
-        out[c] = folded(totals, c, out.size)
+        out[c] = folded(sums, c, out.size)
 
 
 def plane_means(x: Array, out: Array) -> None:
@@ -109,7 +119,7 @@ def batch_norm(
     far from the mean of all, another pass adds up ``x`` less the latter.
     """
     rows, width = x.shape
-    middle, sums, first = np.zeros(width, np.float32), np.empty((2, PARTS, width)), x[:ROWS]
+    middle, sums, first = np.zeros(width, np.float32), np.empty((2, width)), x[:ROWS]
     add_up(first, middle, sums)
     settle(sums, len(first), middle, mean, var)
     for _ in range(2):
@@ -139,11 +149,12 @@ def batch_scale(
 
 
 def add_up(x: Array, middle: Array, sums: Array) -> None:
-    """Write sums of rows less the middle, and of their squares, ``[2, PARTS, columns]``."""
+    """Write sums of rows less the middle, and of their squares, ``[2, columns]``."""
     rows, width = x.shape
-    parts, length = np.empty((2, PARTS, width), np.float32), rows_of_part(rows)
-    sums[:] = 0.0
-    for p in shared((rows + length - 1) // length, x.size):
+    length = rows_of_part(rows)
+    count = (rows + length - 1) // length
+    parts, totals = np.empty((2, count, width), np.float32), np.zeros((2, count, width))
+    for p in shared(count, x.size):
         part, other = parts[0, p], parts[1, p]
         for start in range(p * length, min(p * length + length, rows), ROWS):
             part[:] = ZERO
@@ -154,8 +165,10 @@ def add_up(x: Array, middle: Array, sums: Array) -> None:
                     part[j] += centered
                     other[j] += centered * centered
             for j in range(width):
-                sums[0, p, j] += part[j]
-                sums[1, p, j] += other[j]
+                totals[0, p, j] += part[j]
+                totals[1, p, j] += other[j]
+    add_parts(totals[0], sums[0])
+    add_parts(totals[1], sums[1])
 
 
 def settle(sums: Array, rows: int, middle: Array, mean: Array, var: Array) -> bool:
@@ -200,7 +213,7 @@ def batch_norm_slope(
     for j in range(width):
         middle[j] = mean[j % channels]
     straight(weight, bias, eps, mean, var, middle, lines)
-    sums, count = np.empty((2, PARTS, width)), rows * (width // channels)
+    sums, count = np.empty((2, width)), rows * (width // channels)
     add_up_slopes(g, x, middle, lines, relu, sums)
     for c in range(channels):
         r, rest = 1 / math.sqrt(var[c] + eps), mean[c] - float64(middle[c])
@@ -223,10 +236,11 @@ def batch_norm_slope(
 def add_up_slopes(g: Array, x: Array, middle: Array, lines: Array, relu: bool, sums: Array) -> None:
     """Write sums of slopes, and of their products with ``x`` less the middle, as ``add_up``."""
     rows, width = x.shape
-    parts, length = np.empty((2, PARTS, width), np.float32), rows_of_part(rows)
+    length = rows_of_part(rows)
+    count = (rows + length - 1) // length
+    parts, totals = np.empty((2, count, width), np.float32), np.zeros((2, count, width))
     factor, offset = lines[0], lines[1]
-    sums[:] = 0.0
-    for p in shared((rows + length - 1) // length, x.size):
+    for p in shared(count, x.size):
         part, other = parts[0, p], parts[1, p]
         for start in range(p * length, min(p * length + length, rows), ROWS):
             part[:] = ZERO
@@ -240,8 +254,10 @@ def add_up_slopes(g: Array, x: Array, middle: Array, lines: Array, relu: bool, s
                     part[j] += slope
                     other[j] += slope * centered
             for j in range(width):
-                sums[0, p, j] += part[j]
-                sums[1, p, j] += other[j]
+                totals[0, p, j] += part[j]
+                totals[1, p, j] += other[j]
+    add_parts(totals[0], sums[0])
+    add_parts(totals[1], sums[1])
 
 
 # ---- max pooling --------------------------------------------------------------------------------

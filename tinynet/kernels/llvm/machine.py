@@ -49,9 +49,9 @@ def binding() -> Any:
     return binding
 
 
-def add_function(name: str, function: Any) -> None:
-    """Make a C function, of ctypes, known by a name."""
-    binding().add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+def add_symbol(name: str, pointer: Any) -> None:
+    """Make a C function, or what a pointer of ctypes points to, known by a name."""
+    binding().add_symbol(name, ctypes.cast(pointer, ctypes.c_void_p).value)
 
 
 @functools.cache

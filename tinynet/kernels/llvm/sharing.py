@@ -13,6 +13,7 @@ they share a flat loop in whole vectors, and LLVM vectorizes only the loops insi
 from __future__ import annotations
 
 import ast
+import ctypes
 from typing import Any
 
 from tinynet.kernels.llvm.values import ArrayValue, Number, Static
@@ -23,24 +24,21 @@ VECTORS = 256  # iterations: a multiple of those that LLVM computes at once
 DATA = "%data"  # the structure with what the body reads
 PARAMETERS = f"ptr {DATA}, i64 %first, i64 %end"  # of a body
 FIRST, END = Number("int64", "%first"), Number("int64", "%end")
-# Functions of GNU's OpenMP
 TEAM, THREADS, ME = "GOMP_parallel", "omp_get_num_threads", "omp_get_thread_num"
-MOST = "omp_get_max_threads"
-OPENMP = TEAM, THREADS, ME, MOST
-_state: list[bool] = []
+OPENMP = TEAM, THREADS, ME  # functions of GNU's OpenMP, which LLVM has to know
+COUNT = "tinynet_threads"
+_count = ctypes.c_int32(0)  # of the threads; 0: none share loops, where there is no OpenMP
+SYMBOLS = {COUNT: ctypes.pointer(_count)}  # which LLVM has to know, too
 
 
-def enable() -> None:
-    """Let threads share the loops of functions that are compiled from now on.
-
-    LLVM knows the functions of ``OPENMP``.
-    """
-    _state.append(True)
+def set_count(count: int) -> None:
+    """Let this many threads share the loops of functions that are compiled from now on."""
+    _count.value = count
 
 
 def is_enabled() -> bool:
     """Return whether threads share loops."""
-    return bool(_state)
+    return _count.value > 0
 
 
 def assigned(node: ast.For) -> set[str]:
@@ -115,11 +113,11 @@ def runner(module: Any, body: str, is_flat: bool) -> str:
     if is_enabled():
         team = _team(module, body, VECTORS if is_flat else 1)
         module.declare(TEAM, "void", ["ptr", "ptr", "i32", "i32"])
-        module.declare(MOST, "i32", [])
+        module.globals.add(COUNT)
         module.declare("llvm.smin.i64", "i64", ["i64", "i64"])
         w.branch(Number("bool", w.put(f"icmp sge i64 %work, {LARGE}")), "large", "small")
         w.begin("large")
-        most = w.put(f"sext i32 {w.call(MOST, 'i32', [])} to i64")
+        most = w.put(f"sext i32 {w.load('i32', f'@{COUNT}')} to i64")
         threads = w.call("llvm.smin.i64", "i64", [("i64", most), ("i64", count)])
         w.branch(Number("bool", w.put(f"icmp sgt i64 {threads}, 1")), "shared", "small")
         w.begin("shared")

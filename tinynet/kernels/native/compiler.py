@@ -69,9 +69,11 @@ def _find_sgemm() -> None:
             "omp_set_num_threads", openmp.omp_set_num_threads, None, "int32"
         )
         blas.product = blas.product_by_onednn
-        for name in llvm.sharing.OPENMP:
-            llvm.machine.add_function(name, getattr(openmp, name))
-        llvm.sharing.enable()
+        functions = {name: getattr(openmp, name) for name in llvm.sharing.OPENMP}
+        for name, symbol in (functions | llvm.sharing.SYMBOLS).items():
+            llvm.machine.add_symbol(name, symbol)
+        threads.in_child(lambda: llvm.sharing.set_count(1))  # it has none of OpenMP's threads
+        threads.add_pool(llvm.sharing.set_count)
     elif by_blas is not None:
         function, bits = by_blas
         size = f"int{bits}"
@@ -91,7 +93,7 @@ def external(name: str, function: Any, result: str | None, *takes: str) -> llvm.
         result, takes: the kinds of the numbers that it returns and takes.
     """
     name = f"tinynet_{name}"
-    llvm.machine.add_function(name, function)
+    llvm.machine.add_symbol(name, function)
     return llvm.External(name, result, takes)
 
 

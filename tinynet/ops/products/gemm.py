@@ -28,10 +28,9 @@ _LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a
 
 
 def _product(a: Array, b: Array) -> Array:
-    """Return ``a @ b``, by oneDNN in steps of the LLVM backend."""
+    """Return ``a @ b``, by oneDNN if the kernels that LLVM compiles are enabled."""
     if (
-        native_kernels.thread.on
-        and native_kernels.takes(a, b)
+        native_kernels.takes(a, b)
         and a.size * b.shape[1] >= _LARGE
         and onednn.is_available()
     ):

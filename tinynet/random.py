@@ -80,12 +80,7 @@ class Generator:
     @property
     def numpy(self) -> np.random.Generator:
         """The numpy generator, created when first needed, since numpy.random loads slowly."""
-        if _drawing.refused is not None:
-            raise type(_drawing.refused)(*_drawing.refused.args)
-        stream = self._stream
-        if stream.numpy is None:
-            stream.numpy = np.random.Generator(np.random.PCG64(stream.seed))
-        return stream.numpy
+        return numbers_of(self, "")
 
     @repeated
     def seed(self) -> int:
@@ -267,11 +262,16 @@ if hasattr(os, "register_at_fork"):
 def numbers_of(generator: Generator | None, name: str) -> np.random.Generator:
     """Return the generator for a function: the default one unless given."""
     if generator is None:
-        return default_generator.numpy
-    if not isinstance(generator, Generator):
+        generator = default_generator
+    elif not isinstance(generator, Generator):
         kind = type(generator).__name__
         raise TypeError(f"{name}(): argument 'generator' must be tinynet.Generator, not {kind}")
-    return generator.numpy
+    if _drawing.refused is not None:
+        raise type(_drawing.refused)(*_drawing.refused.args)
+    stream = generator._stream
+    if stream.numpy is None:
+        stream.numpy = np.random.Generator(np.random.PCG64(stream.seed))
+    return stream.numpy
 
 
 def manual_seed(seed: int) -> Generator:

@@ -222,12 +222,13 @@ def keywords(function: F) -> F:
         return function
     names = _NAMES | others
     size = "size" if starred == "sizes" else starred
+    fast = getattr(function, "without_out", function)  # with positional arguments only
 
     @functools.wraps(function)
     def respelled(*args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs:
-                return function(*args)  # the fast path of most calls
+                return fast(*args)  # most calls
             for theirs, ours in names.items():
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)

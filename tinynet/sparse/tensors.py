@@ -20,7 +20,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.graph import views
 from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.tensors.subclasses import plain
-from tinynet.core.tensors.tensor import Tensor, fill, method, wrap
+from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.index_sums import add_computed_rows
 from tinynet.ops.creation.constructors import as_tensor, zeros
@@ -243,9 +243,7 @@ class SparseTensor(Tensor):
 
 
 def _sparse(pattern: Pattern, values: Tensor) -> Tensor:
-    made: Tensor = object.__new__(SparseTensor)
-    fill(made, Entries(pattern, values))  # type: ignore[arg-type]
-    return made
+    return wrap(Entries(pattern, values), SparseTensor)  # type: ignore[arg-type]
 
 
 def _rebuilt(index: Array, shape: tuple[int, ...], values: Tensor, requires_grad: bool) -> Tensor:

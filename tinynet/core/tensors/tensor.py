@@ -364,9 +364,7 @@ class Tensor(TensorMethods):
         if id(self) in memo:
             found: Tensor = memo[id(self)]
             return found
-        t: Tensor = _new(type(self))
-        memo[id(self)] = t
-        fill(t, dense_copy(self._array))
+        t = memo[id(self)] = wrap(dense_copy(self._array), type(self))
         t._counter = new_version()
         t._counter.n = 1  # PyTorch counts the copy as a write
         t._counter.writes = []
@@ -421,28 +419,22 @@ def _real(value: Any, name: str) -> Any:
     return value
 
 
-def wrap(array: Array) -> Tensor:
-    """Return a leaf tensor without grad that shares the memory of ``array``."""
-    t: Tensor = _new(Tensor)
-    fill(t, array)
-    return t
-
-
-def fill(t: Tensor, array: Array) -> None:
-    """Initialise a newly allocated tensor as a leaf without grad."""
+def wrap(array: Array, cls: type[Tensor] = Tensor) -> Tensor:
+    """Return a leaf tensor without grad, of a class, that shares the memory of ``array``."""
+    t: Tensor = _new(cls)
     t._array = array
     t._counter = t._edge = t._grad = t._view = t._hooks = None
     t._requires_grad = False
     if inference.count and mode.inference:
         t._counter = INFERENCE
+    return t
 
 
 def _rebuild(cls: type[Tensor], array: Array, requires_grad: bool, state: dict[str, Any]) -> Tensor:
     """Rebuild a pickled tensor."""
-    t: Tensor = _new(cls)
     if isinstance(array, np.ndarray):  # else the rows of a sparse gradient
         array = np.asarray(array, dtype=dtypes.of(array).numpy)
-    fill(t, array)
+    t = wrap(array, cls)
     t._requires_grad = requires_grad
     t.__dict__.update(state)
     return t

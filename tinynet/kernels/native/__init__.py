@@ -1,8 +1,8 @@
 """Kernels that LLVM compiles, if llvmlite is installed and the user enables them.
 
 They are loops over float32 arrays, for what takes numpy dozens of calls or passes over memory: the
-steps of LSTM and GRU layers, attention, the rows of embeddings, batch norm and max pooling of images.
-Their results differ from numpy's in the last bits. Each call site also has numpy's version,
+steps of LSTM and GRU layers, attention, the rows of embeddings, batch norm and max pooling of
+images. Their results differ from numpy's in the last bits. Each call site also has numpy's version,
 and asks ``takes``:
 
     if native_kernels.takes(rows):

@@ -29,11 +29,7 @@ _LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a
 
 def _product(a: Array, b: Array) -> Array:
     """Return ``a @ b``, by oneDNN if the kernels that LLVM compiles are enabled."""
-    if (
-        native_kernels.takes(a, b)
-        and a.size * b.shape[1] >= _LARGE
-        and onednn.is_available()
-    ):
+    if a.size * b.shape[1] >= _LARGE and native_kernels.takes(a, b) and onednn.is_available():
         out = np.empty((a.shape[0], b.shape[1]), np.float32)
         (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
         native_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))

@@ -19,14 +19,15 @@ QUERIES = 64  # whose scores are computed at a time
 
 
 def attend(
-    query: Array, key: Array, value: Array, keep: Array, scale: float, output: Array,
-    powers: Array, sums: Array,
+    query: Array, key: Array, value: Array, keep: Array, noise: Array, scale: float,
+    output: Array, powers: Array, sums: Array,
 ) -> None:  # fmt: skip
     """Write the mean of the values for each query, weighted by softmax of its scores.
 
     Args:
         query, key, value: ``[batch, heads, length, size]``.
         keep: 0 for masked pairs and 1 for others, ``[queries, keys]``; empty: all are kept.
+        noise: dropout factors of the weights, ``[batch, heads, queries, keys]``; empty: none.
         scale: the factor of the scores.
         output: ``[batch, heads, queries, size]``, written.
         powers: exponentials of the scores less the largest of their query,
@@ -37,6 +38,8 @@ def attend(
     keys = key.shape[2]
     begins, ends = np.empty(length, np.int64), np.empty(length, np.int64)
     find_spans(keep, keys, begins, ends)
+    rows = min(length, QUERIES) if noise.size else 0
+    weights = np.empty((batch, heads, rows, keys), np.float32)
     for at in shared(batch * heads, 8 * batch * heads * length * (keys + size)):
         b, h = at // heads, at % heads
         for first in range(0, length, QUERIES):
@@ -48,6 +51,9 @@ def attend(
                 row, factor = powers[b, h, i], float32(scale)
                 total = masked_powers(row, keep[i], factor, begins[i], ends[i])
                 sums[b, h, i, 0] = ONE if total == ZERO else total
+            if noise.size:
+                multiply(part, noise[b, h, first:last], weights[b, h])
+                part = weights[b, h, : last - first, :end]
             product(part, NO, value[b, h, :end], NO, mean, ZERO)
             for i in range(first, last):
                 factor = ONE / sums[b, h, i, 0]
@@ -107,9 +113,16 @@ def masked_powers(row: Array, keep: Array, scale: float32, begin: int, end: int)
     return total
 
 
+def multiply(a: Array, b: Array, out: Array) -> None:
+    """Write ``a * b`` to the first rows and columns; only ``a`` has their number."""
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[i, j] = a[i, j] * b[i, j]
+
+
 def attend_slope(
-    g: Array, query: Array, key: Array, value: Array, keep: Array, scale: float, output: Array,
-    powers: Array, sums: Array, of_query: Array, of_key: Array, of_value: Array,
+    g: Array, query: Array, key: Array, value: Array, keep: Array, noise: Array, scale: float,
+    output: Array, powers: Array, sums: Array, of_query: Array, of_key: Array, of_value: Array,
 ) -> None:  # fmt: skip
     """Write the gradients of ``attend`` by query, key and value; ``g`` is that of its output."""
     batch, heads, length, size = query.shape
@@ -131,8 +144,14 @@ def attend_slope(
                 factor = ONE / sums[b, h, i, 0]
                 for k in range(size):
                     of_query[b, h, i, k] = g[b, h, i, k] * factor
-            product(part, YES, over, NO, of_value[b, h, :end], ONE)
+            if noise.size:
+                multiply(part, noise[b, h, first:last], d)
+                product(d, YES, over, NO, of_value[b, h, :end], ONE)
+            else:
+                product(part, YES, over, NO, of_value[b, h, :end], ONE)
             product(over, NO, value[b, h, :end], YES, d, ZERO)
+            if noise.size:
+                multiply(d, noise[b, h, first:last], d)
             for i in range(last - first):
                 inner = ZERO
                 for k in range(size):

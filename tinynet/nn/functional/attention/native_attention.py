@@ -9,7 +9,7 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.kernels import native as native_kernels
 
-_NO_MASK = np.empty((0, 0), np.float32)
+_NO_MASK, _NO_NOISE = np.empty((0, 0), np.float32), np.empty((0, 0, 0, 0), np.float32)
 
 
 def takes(query: Array, key: Array, value: Array, keep: Array | None) -> bool:
@@ -26,13 +26,18 @@ def takes(query: Array, key: Array, value: Array, keep: Array | None) -> bool:
 
 
 def attend(
-    query: Array, key: Array, value: Array, keep: Array | None, scale: float
+    query: Array,
+    key: Array,
+    value: Array,
+    keep: Array | None,
+    noise: Array | None,
+    scale: float,
 ) -> tuple[Array, Array, Array]:
     """Return the output, exponentials of the scores up to a factor, and their sums."""
     output, rows = np.empty_like(query), query.shape[:-1]
     powers, sums = (np.empty((*rows, n), np.float32) for n in (key.shape[-2], 1))
     q, k, v, out, p, total = _with_heads(query, key, value, output, powers, sums)
-    native_kernels.attention.attend(q, k, v, _mask(keep), scale, out, p, total)
+    native_kernels.attention.attend(q, k, v, *_factors(keep, noise), scale, out, p, total)
     return output, powers, sums
 
 
@@ -42,13 +47,16 @@ def write_gradients(
     saved: Sequence[Array],
     made: Sequence[Array],
     keep: Array | None,
+    noise: Array | None,
     scale: float,
 ) -> None:
     """Write the gradients of query, key and value to ``made``; ``attend`` returned ``saved``."""
     q, k, v, out, p, total = _with_heads(*inputs, *saved)
     dq, dk, dv, g = _with_heads(*made, g)
     g = g if g.strides[-1] == g.itemsize else np.ascontiguousarray(g)
-    native_kernels.attention.attend_slope(g, q, k, v, _mask(keep), scale, out, p, total, dq, dk, dv)
+    native_kernels.attention.attend_slope(
+        g, q, k, v, *_factors(keep, noise), scale, out, p, total, dq, dk, dv
+    )
 
 
 def _with_heads(*arrays: Array) -> list[Array]:
@@ -56,5 +64,7 @@ def _with_heads(*arrays: Array) -> list[Array]:
     return [x if x.ndim == 4 else x[None] for x in arrays]
 
 
-def _mask(keep: Array | None) -> Array:
-    return _NO_MASK if keep is None else np.ascontiguousarray(keep)
+def _factors(keep: Array | None, noise: Array | None) -> tuple[Array, Array]:
+    """Return the mask and the dropout factors as the kernels take them."""
+    mask = _NO_MASK if keep is None else np.ascontiguousarray(keep)
+    return mask, _NO_NOISE if noise is None else _with_heads(noise)[0]

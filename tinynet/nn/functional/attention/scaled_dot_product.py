@@ -226,8 +226,8 @@ def attend(
         noise: dropout factors of the weights, or None.
         scale: the factor of the scores ``query @ key.T``.
     """
-    if noise is None and native_attention.takes(query, key, value, keep):
-        return native_attention.attend(query, key, value, keep, scale)
+    if native_attention.takes(query, key, value, keep):
+        return native_attention.attend(query, key, value, keep, noise, scale)
     return _attend(query, key, value, None, keep, noise, scale)
 
 
@@ -351,10 +351,10 @@ def _gradients(
         inputs = (query, key, value)
         steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
-    if noise is None and native_attention.takes(query, key, value, keep):
+    if native_attention.takes(query, key, value, keep):
         made = _allocate_gradients(query.shape[:-2], query, key, value)
         saved = result, powers, sums
-        native_attention.write_gradients(g, (query, key, value), saved, made, keep, scale)
+        native_attention.write_gradients(g, (query, key, value), saved, made, keep, noise, scale)
         return tuple(made)
     return _backward(g, query, key, value, result, powers, sums, keep, noise, scale)
 

@@ -452,11 +452,11 @@ def help_text() -> str:
     folder = ROOT / "tinynet" / "train" / "commands"
     listed = (folder / "__init__.py").read_text(encoding="utf-8").partition("COMMANDS = {")[2]
     lines = [f"{__doc__}\nThe commands of tinynet (python3 run.py COMMAND --help prints more):\n"]
-    for file in re.findall(r': "(\w+)"', listed.partition("}")[0]):
+    for name, file in re.findall(r'"([\w-]+)": "(\w+)"', listed.partition("}")[0]):
         text = (folder / f"{file}.py").read_text(encoding="utf-8")
-        found = re.search(r'@declare\(\s*"(.*)",\s*"(.*)",', text)
-        assert found, f"{file}.py declares no command"
-        lines.append(f"    {found[1]:<16} {found[2]}")
+        found = re.search(rf'@declare\(\s*"{name}",\s*"(.*)",', text)
+        assert found, f"{file}.py does not declare {name}"
+        lines.append(f"    {name:<16} {found[1]}")
     return "\n".join(lines)
 
 

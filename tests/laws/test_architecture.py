@@ -148,7 +148,7 @@ OPENS_FILES = {
     "train/base/run_folder.py": "a new folder, before there is a run",
     "train/config/user_code.py": "the user's source files",
     "train/config/document.py": "the user's configs",
-    "train/commands/new.py": "the files of a new project, which are in this package",
+    "train/commands/training.py": "the files of a new project, which are in this package",
     "train/base/memory.py": "/proc",
     "train/show/page.py": "a file of this package",
     "train/cli.py": "/dev/null",

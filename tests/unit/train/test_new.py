@@ -14,7 +14,7 @@ from tinynet.train import latest_run
 from tinynet.train.base.reading import read_rows
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.cli import main
-from tinynet.train.commands.new import FILES
+from tinynet.train.commands.training import FILES
 
 ROOT = Path(__file__).parents[3]
 

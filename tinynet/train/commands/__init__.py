@@ -1,8 +1,8 @@
-"""The commands of ``tinynet``, one file each.
+"""The commands of ``tinynet``; those that are read together share a file.
 
-Each file declares its command: name, help, arguments, and the function ``run_command``, whose
-docstring is the description. To add a command, add a file, and its name to `COMMANDS`. A file loads
-when its command runs: most need only a part of the package.
+Each declares its name, help, arguments, and the function (``train_command`` for ``train``), whose
+docstring is the description. To add a command, add its name and its file to `COMMANDS`. A file
+loads when a command of it runs: most need only a part of the package.
 """
 
 import sys
@@ -12,57 +12,47 @@ from tinynet.base.lazy import attach as _attach
 from tinynet.train.commands.options import Command
 
 if TYPE_CHECKING:
-    from tinynet.train.commands import board as board
-    from tinynet.train.commands import check as check
-    from tinynet.train.commands import cross_validate as cross_validate
-    from tinynet.train.commands import evaluate as evaluate
-    from tinynet.train.commands import explain as explain
     from tinynet.train.commands import export as export
-    from tinynet.train.commands import find_batch_size as find_batch_size
-    from tinynet.train.commands import find_lr as find_lr
-    from tinynet.train.commands import generate as generate
-    from tinynet.train.commands import graph as graph
-    from tinynet.train.commands import listing as listing
-    from tinynet.train.commands import new as new
+    from tinynet.train.commands import finders as finders
+    from tinynet.train.commands import inspection as inspection
     from tinynet.train.commands import predict as predict
-    from tinynet.train.commands import profile as profile
-    from tinynet.train.commands import report as report
-    from tinynet.train.commands import resume as resume
+    from tinynet.train.commands import reference as reference
+    from tinynet.train.commands import runs as runs
     from tinynet.train.commands import search as search
-    from tinynet.train.commands import show as show
     from tinynet.train.commands import sweep as sweep
     from tinynet.train.commands import test_run as test_run
-    from tinynet.train.commands import train as train
+    from tinynet.train.commands import training as training
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)
 
 COMMANDS = {
-    "new": "new",
-    "train": "train",
-    "resume": "resume",
-    "eval": "evaluate",
+    "new": "training",
+    "train": "training",
+    "resume": "runs",
+    "eval": "training",
     "predict": "predict",
-    "generate": "generate",
-    "check": "check",
+    "generate": "predict",
+    "check": "inspection",
     "test-run": "test_run",
-    "show": "show",
-    "profile": "profile",
-    "graph": "graph",
-    "find-lr": "find_lr",
-    "find-batch-size": "find_batch_size",
+    "show": "reference",
+    "profile": "inspection",
+    "graph": "inspection",
+    "find-lr": "finders",
+    "find-batch-size": "finders",
     "sweep": "sweep",
     "search": "search",
-    "cross-validate": "cross_validate",
-    "report": "report",
-    "board": "board",
+    "cross-validate": "sweep",
+    "report": "runs",
+    "board": "runs",
     "export": "export",
-    "list": "listing",
-    "explain": "explain",
+    "list": "reference",
+    "explain": "reference",
 }
 """The file of each command, in the order of the help."""
 
 
 def find(name: str) -> Command:
     """Return a command; its file is loaded for that."""
-    found: Command = getattr(sys.modules[__name__], COMMANDS[name]).run_command
+    file = getattr(sys.modules[__name__], COMMANDS[name])
+    found: Command = getattr(file, f"{name.replace('-', '_')}_command")
     return found

@@ -44,7 +44,7 @@ ENDINGS = (*WRITERS, MODEL)
     argument("file", metavar="FILE", help=f"a name that ends in {one_of(ENDINGS)}"),
     argument("--force", action="store_true", help="replace an existing file"),
 )
-def run_command(arguments: argparse.Namespace) -> int:
+def export_command(arguments: argparse.Namespace) -> int:
     """Write the state_dict of a run's model.
 
     The file extension selects the format: .npz for tinynet.load, .safetensors, or .pt for PyTorch's

@@ -22,7 +22,7 @@ from tinynet.train.commands.options import (
     jobs,
     json_of,
 )
-from tinynet.train.commands.outcomes import as_dict, write_comparison
+from tinynet.train.commands.sweep import as_dict, write_comparison
 from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json, figure_text
@@ -105,7 +105,7 @@ _PLAN = (  # what a search keeps when it is resumed
     json_of("one object per trial"),
     trains=True,
 )
-def run_command(arguments: argparse.Namespace) -> int:
+def search_command(arguments: argparse.Namespace) -> int:
     """Search for the values of some keys with the best validation metric, with Optuna (pip install
     optuna).
 

@@ -1,4 +1,4 @@
-"""``tinynet sweep CONFIG --set KEY=A,B``."""
+"""``tinynet sweep`` and ``cross-validate``: several runs of one config."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tinynet.base.invocation import command, shown
 from tinynet.core.printing import quantity
 from tinynet.train.base.problems import UsageError
-from tinynet.train.base.run_folder import new_folder
+from tinynet.train.base.run_folder import RunFolder, new_folder, runs_in
 from tinynet.train.base.terminal import aligned, write_csv
 from tinynet.train.commands.options import (
     OPTIONAL_CONFIG,
@@ -22,17 +23,20 @@ from tinynet.train.commands.options import (
     jobs,
     json_of,
 )
-from tinynet.train.commands.outcomes import as_dict, write_comparison
 from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.changes import describe_set
 from tinynet.train.metrics.criterion import SELECTED_ON_TEST
 from tinynet.train.observe.progress import as_json
 from tinynet.train.run.processes import resumable
+from tinynet.train.show.writing import attempt
+from tinynet.train.study.comparison import comparison_of
 from tinynet.train.study.run_group import Outcome, Places, check_all, places_of
+from tinynet.train.study.search import Results
 from tinynet.train.study.space import Dimension, axis
 from tinynet.train.study.space import points as all_points
 from tinynet.train.study.sweep import (
     Sweep,
+    means_over,
     new_sweep,
     open_sweep,
     over_seeds,
@@ -40,6 +44,34 @@ from tinynet.train.study.sweep import (
     sweep_table,
 )
 from tinynet.train.study.watching import Watch, ended_line, values_of
+
+
+def as_dict(outcome: Outcome) -> dict[str, Any]:
+    """Return the outcome of a run for ``--json``."""
+    return {
+        "values": dict(outcome.point.values),
+        "status": outcome.status,
+        outcome.selected_on: dict(outcome.metrics),
+        **({"test": dict(outcome.tests)} if outcome.tests else {}),
+        "best": dict(outcome.best),
+        "folder": outcome.folder,
+        "message": outcome.message,
+    }
+
+
+def write_comparison(folder: Path, results: Results | None = None) -> list[str]:
+    """Write the page that compares the runs in a folder; return lines about it for people.
+
+    Args:
+        folder: the folder; without runs, there is no page.
+        results: the results of the search that made the runs.
+    """
+    page, runs = RunFolder(folder).report, [*runs_in(folder)]
+    if not runs:
+        return []
+    problem = attempt(page, lambda: comparison_of(runs, page, results))
+    return [problem or f"report: {shown(page)}"]
+
 
 _NAME = "sweep"
 
@@ -85,7 +117,7 @@ def running(name: str) -> tuple[Argument, ...]:
     trains=True,
     shares_work=on_mpi,
 )
-def run_command(arguments: argparse.Namespace) -> int:
+def sweep_command(arguments: argparse.Namespace) -> int:
     """Train a config with all combinations of some values.
 
     Commas separate values (lr=1e-3,1e-2), and 0..4 means 0, 1, 2, 3, 4. All configs are checked
@@ -113,7 +145,7 @@ class Kind:
 
 
 def run_sweep(arguments: argparse.Namespace, kind: Kind) -> int:
-    """Run a new sweep or resume one. The arguments are ``config`` and what `add_running` adds."""
+    """Run a new sweep or resume one. The arguments are ``config`` and those of `running`."""
     with places_of(arguments.executor, arguments.jobs) as places:
         return 0 if places is None else _run(arguments, kind, places)
 
@@ -202,3 +234,52 @@ def _line(done: int, count: int, outcome: Outcome, seconds: float) -> str:
     metrics = sorted(outcome.metrics.items())
     figures = [describe_set(outcome.selected_on, {name: value}) for name, value in metrics]
     return ended_line(number, outcome.point, figures, f"{seconds:.1f} s")
+
+
+# ---- cross-validation ----
+
+
+FOLD = "data.fold"
+
+
+@declare(
+    "cross-validate",
+    "train a config once for each fold of its training set",
+    argument("config", metavar="CONFIG", nargs="?", help="the TOML file"),
+    argument("--folds", type=int, metavar="K", help="the number of folds (default: 5)"),
+    argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="override a value of the file, or try several (KEY=A,B); may be repeated",
+    ),
+    *running("cross-validation"),
+    trains=True,
+    shares_work=on_mpi,
+)
+def cross_validate_command(arguments: argparse.Namespace) -> int:
+    """Cut the training set into folds, and train a config once for each: with that fold as the
+    validation set and the others as the training set.
+
+    Folds have the same share of each class; data.test_split makes them of whole groups, or trains
+    on what lies before each in time. The test set is not measured. The metrics of each fold, and
+    their mean and standard deviation, are printed as tables; report.html in the folder has them,
+    too. With several values of keys (--set optimizer.lr=0.1,0.01), each combination has its mean.
+    """
+    if arguments.resume is not None and arguments.folds is not None:
+        raise UsageError("--resume FOLDER cannot be combined with --folds")
+    kind = Kind("cross-validate", _axes_of_folds, _means_of_folds, "cross-validation_")
+    return run_sweep(arguments, kind)
+
+
+def _axes_of_folds(arguments: argparse.Namespace) -> list[Dimension]:
+    folds = 5 if arguments.folds is None else arguments.folds
+    if folds < 2:
+        raise UsageError(f"--folds must be at least 2, got {folds}")
+    own = [f"data.folds={folds}", f"{FOLD}=1..{folds}"]
+    return parsed_axes([*full_keys(arguments.set), *own])
+
+
+def _means_of_folds(ran: Sweep, outcomes: Sequence[Outcome]) -> list[list[str]]:
+    return means_over(FOLD, ran, outcomes)

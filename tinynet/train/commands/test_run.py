@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tinynet.train.base.problems import ConfigError, TrainError, in_users_code
-from tinynet.train.commands.evaluate import run_command as evaluate_command
 from tinynet.train.commands.options import CONFIG, SET, Command, argument, declare, full_keys
-from tinynet.train.commands.predict import run_command as predict_command
-from tinynet.train.commands.report import run_command as report_command
+from tinynet.train.commands.predict import predict_command
+from tinynet.train.commands.runs import report_command
+from tinynet.train.commands.training import eval_command
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.run.resuming import resume
@@ -36,7 +36,7 @@ from tinynet.train.run.runner import run
     ),
     trains=True,
 )
-def run_command(arguments: argparse.Namespace) -> int:
+def test_run_command(arguments: argparse.Namespace) -> int:
     """Do everything that a run does, each with one batch: train, evaluate, write a checkpoint and
     the report, resume, evaluate again, predict.
 
@@ -73,7 +73,7 @@ def _steps(path: str, given: list[str]) -> int:
         return 1
     steps: dict[str, Callable[[], Any]] = {
         "resume from the checkpoint": lambda: resume(folder, {"run.epochs": 2}, quiet=True),
-        "evaluate the checkpoint": lambda: _first_line(evaluate_command, str(folder)),
+        "evaluate the checkpoint": lambda: _first_line(eval_command, str(folder)),
         "predict": lambda: _first_line(predict_command, str(folder), "--count", "1"),
         "write the report": lambda: bool(_first_line(report_command, str(folder))),
     }

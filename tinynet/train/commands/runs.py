@@ -1,4 +1,4 @@
-"""``tinynet report RUN [RUN ...]``."""
+"""``tinynet resume``, ``report`` and ``board``: what can be done with runs that exist."""
 
 from __future__ import annotations
 
@@ -8,18 +8,58 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tinynet.base.invocation import shown
+from tinynet.board import launch
 from tinynet.train.assemble.build import computing
 from tinynet.train.base.checkpoint_file import CheckpointError
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
 from tinynet.train.base.writing import write_text
-from tinynet.train.commands.options import argument, declare, run_place
+from tinynet.train.commands.options import (
+    RUN,
+    SET,
+    argument,
+    declare,
+    exit_code,
+    full_keys,
+    json_of,
+    run_place,
+)
+from tinynet.train.run.processes import supervisors
+from tinynet.train.run.resuming import resume
 from tinynet.train.run.runner import load_run
 from tinynet.train.show import plots
 from tinynet.train.show.run_data import read_run
 from tinynet.train.show.writing import missing, report_of
 from tinynet.train.study.comparison import comparison_of
 from tinynet.train.study.search import read_results
+
+
+@declare(
+    "resume",
+    "resume a run that was stopped or killed",
+    RUN,
+    SET,
+    json_of("one object per epoch and one at the end"),
+    argument(
+        "--force",
+        action="store_true",
+        help="resume even if source files or the data have changed since the run began",
+    ),
+    argument("--quiet", action="store_true", help="print nothing but errors"),
+    trains=True,
+    shares_work=lambda arguments: True,
+)
+def resume_command(arguments: argparse.Namespace) -> int:
+    """Resume a run that was stopped (Ctrl-C, SIGTERM) or killed, in its folder.
+
+    The result is exactly as if the run had never stopped. To extend a complete run, use --set
+    run.epochs=N. Other values may be changed, too; the changes are printed.
+    """
+    given = full_keys(arguments.set)
+    say = {"quiet": arguments.quiet, "json": arguments.json}
+    callbacks = supervisors()
+    result = resume(arguments.run, given, force=arguments.force, callbacks=callbacks, **say)
+    return exit_code(result)
 
 
 @declare(
@@ -38,7 +78,7 @@ from tinynet.train.study.search import read_results
         help="the page to write (default: report.html in the folder, or in the folder of all runs)",
     ),
 )
-def run_command(arguments: argparse.Namespace) -> int:
+def report_command(arguments: argparse.Namespace) -> int:
     """Write report.html into the folder of a run: curves, confusion matrix, examples, weights,
     graph, time and memory, config, environment and warnings, in one file for any browser.
 
@@ -85,3 +125,33 @@ def _report(folder: RunFolder) -> str:
         return report_of(folder, None, str(error))
     with computing(parts.config.run):
         return report_of(folder, parts)
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to 65535")
+    return int(text)
+
+
+@declare(
+    "board",
+    "view runs in TensorBoard",
+    argument(
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        default="runs",
+        type=run_place,
+        help="default: runs; `latest` is the last run in it",
+    ),
+    argument(
+        "--port", type=_port, help="0 picks a free port; default: 6006, or the next free port"
+    ),
+    argument("--host", help="the address to listen on; default: this machine only"),
+)
+def board_command(arguments: argparse.Namespace) -> int:
+    """Start TensorBoard on a folder of runs and print the address to open."""
+    try:
+        return launch(arguments.folder, port=arguments.port, host=arguments.host)
+    except (FileNotFoundError, ImportError) as error:  # no such folder, no TensorBoard
+        raise UsageError(str(error)) from None

@@ -1,14 +1,15 @@
-"""``tinynet find-lr CONFIG``."""
+"""``tinynet find-lr`` and ``find-batch-size``: two numbers that a config needs."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tinynet.base.invocation import command, shown
+from tinynet.board.graphs.formats import duration, size
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.terminal import aligned, line_columns
 from tinynet.train.base.writing import write_text
@@ -17,6 +18,7 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.observe.progress import as_json
 from tinynet.train.show import plots
 from tinynet.train.show.writing import missing
+from tinynet.train.study.batch_size import SHARE, BatchSizeSearch, Try, find_batch_size
 from tinynet.train.study.curve import grid, text_plot
 from tinynet.train.study.learning_rate import (
     ENDS,
@@ -32,6 +34,8 @@ from tinynet.train.study.learning_rate import (
     range_test,
     shown_top,
 )
+
+# ---- the learning rate ----
 
 
 @declare(
@@ -66,7 +70,7 @@ from tinynet.train.study.learning_rate import (
     ),
     json_of("the curve and the suggestion"),
 )
-def run_command(arguments: argparse.Namespace) -> int:
+def find_lr_command(arguments: argparse.Namespace) -> int:
     """Train a copy of the model for some steps while the learning rate grows exponentially, until
     the loss diverges.
 
@@ -86,7 +90,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         content = {**dataclasses.asdict(test), "command": train if test.suggestions else None}
         print(as_json(content))
     else:
-        print(*text_of(test, train), sep="\n")
+        print(*_range_test_text(test, train), sep="\n")
     if path is not None:  # after the result, which a full disk does not take away
         write_text(path, page_of(test, config, train))
         if not arguments.json:
@@ -106,7 +110,7 @@ def _mistakes_in_path(path: Path | None) -> Iterator[str]:
         yield missing()
 
 
-def text_of(test: RangeTest, train: str) -> list[str]:
+def _range_test_text(test: RangeTest, train: str) -> list[str]:
     """Format a range test for people.
 
     Args:
@@ -128,3 +132,85 @@ def text_of(test: RangeTest, train: str) -> list[str]:
     ]
     suggested = f"suggested: {test.suggestion:g}, where the loss falls fastest. To train with it:"
     return [*lines, *advice(test), "", *aligned(rows), "", suggested, f"  {train}"]
+
+
+# ---- the batch size ----
+
+
+_WIDTHS = (10, 10, 16)
+
+
+@declare(
+    "find-batch-size",
+    "find the largest batch size that fits into the memory",
+    CONFIG,
+    SET,
+    argument(
+        "--memory",
+        metavar="SIZE",
+        help="the memory of the whole process, such as 2GB or 512MiB (default: 90 %% of what the "
+        "machine or its container has available now)",
+    ),
+    json_of("the findings"),
+)
+def find_batch_size_command(arguments: argparse.Namespace) -> int:
+    """Try batch sizes, each for a few training steps in a process of its own, and print their peak
+    memory and their time per example; then the largest size that fits, and the command that
+    trains with it.
+
+    The size is doubled until it does not fit or is the whole training set; then the interval is
+    halved until it is a sixteenth of the size. Nothing is written.
+    """
+    given = full_keys(arguments.set)
+    table = None if arguments.json else _Table()
+    each = table.print_row if table else None
+    found = find_batch_size(arguments.config, given, memory=arguments.memory, each=each)
+    training = merged(given, found.settings)
+    words = [Path(arguments.config), "--set", *training]
+    if arguments.json:
+        train = command("train", *words) if found.suggestion else None
+        print(as_json({**dataclasses.asdict(found), "command": train}))
+    else:
+        print(*_conclusion(found, words), sep="\n")
+    return int(found.suggestion is None)
+
+
+class _Table:
+    """A table whose rows are printed one by one, because each takes its time."""
+
+    def __init__(self) -> None:
+        self._has_header = False
+
+    def print_row(self, done: Try) -> None:
+        """Print a try."""
+        if not self._has_header:
+            self._has_header = True
+            print(_row("batch size", "memory", "time per example"), flush=True)
+        memory = "" if done.peak_bytes is None else size(done.peak_bytes)
+        seconds = done.example_seconds
+        time = "" if seconds is None else duration(1e9 * seconds)
+        print(_row(f"{done.batch_size:,}", memory, time, fits=done.fits), flush=True)
+
+
+def _row(*cells: str, fits: bool = True) -> str:
+    text = "  ".join(cell.rjust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
+    return text if fits else f"{text}  does not fit"
+
+
+def _conclusion(found: BatchSizeSearch, words: Sequence[object]) -> list[str]:
+    """Return the lines below the table."""
+    whose = f"{100 * SHARE:.0f} % of what is available" if found.available else "as given"
+    lines = ["", f"memory: {size(found.memory)}, {whose}"]
+    if found.before_bytes is not None:
+        lines.append(f"before the first step: {size(found.before_bytes)}")
+    if found.suggestion is None:
+        return [*lines, "Not even a batch of one example fits."]
+    whole = ", the whole training set" if found.suggestion == found.examples else ""
+    return [
+        *lines,
+        f"suggested batch size: {found.suggestion:,}, the largest that fits{whole}",
+        "to train with it:",
+        f"  {command('train', *words)}",
+        "a learning rate belongs to its batch size; to find one:",
+        f"  {command('find-lr', *words)}",
+    ]

@@ -11,21 +11,7 @@ from tinynet.base.lazy import attach as _attach
 from tinynet.distributed.launcher import set_variables as _set_variables
 
 if TYPE_CHECKING:
-    from tinynet.distributed.availability import (
-        get_default_backend_for_device as get_default_backend_for_device,
-    )
-    from tinynet.distributed.availability import get_node_local_rank as get_node_local_rank
-    from tinynet.distributed.availability import is_available as is_available
-    from tinynet.distributed.availability import is_backend_available as is_backend_available
-    from tinynet.distributed.availability import is_gloo_available as is_gloo_available
-    from tinynet.distributed.availability import is_mpi_available as is_mpi_available
-    from tinynet.distributed.availability import is_nccl_available as is_nccl_available
-    from tinynet.distributed.availability import (
-        is_torchelastic_launched as is_torchelastic_launched,
-    )
-    from tinynet.distributed.availability import is_ucc_available as is_ucc_available
-    from tinynet.distributed.availability import is_xccl_available as is_xccl_available
-    from tinynet.distributed.barriers import monitored_barrier as monitored_barrier
+    from tinynet.distributed.buffers import GradBucket as GradBucket
     from tinynet.distributed.collectives import all_gather as all_gather
     from tinynet.distributed.collectives import all_gather_into_tensor as all_gather_into_tensor
     from tinynet.distributed.collectives import all_to_all as all_to_all
@@ -39,12 +25,11 @@ if TYPE_CHECKING:
     from tinynet.distributed.constants import ReduceOp as ReduceOp
     from tinynet.distributed.constants import default_pg_timeout as default_pg_timeout
     from tinynet.distributed.constants import reduce_op as reduce_op
-    from tinynet.distributed.fingerprints import get_debug_level as get_debug_level
-    from tinynet.distributed.fingerprints import set_debug_level as set_debug_level
-    from tinynet.distributed.fingerprints import (
+    from tinynet.distributed.divergence import get_debug_level as get_debug_level
+    from tinynet.distributed.divergence import set_debug_level as set_debug_level
+    from tinynet.distributed.divergence import (
         set_debug_level_from_env as set_debug_level_from_env,
     )
-    from tinynet.distributed.grad_bucket import GradBucket as GradBucket
     from tinynet.distributed.groups import get_backend as get_backend
     from tinynet.distributed.groups import get_global_rank as get_global_rank
     from tinynet.distributed.groups import get_group_rank as get_group_rank
@@ -60,6 +45,20 @@ if TYPE_CHECKING:
     from tinynet.distributed.initialization import destroy_process_group as destroy_process_group
     from tinynet.distributed.initialization import init_process_group as init_process_group
     from tinynet.distributed.initialization import is_initialized as is_initialized
+    from tinynet.distributed.mpi import (
+        get_default_backend_for_device as get_default_backend_for_device,
+    )
+    from tinynet.distributed.mpi import get_node_local_rank as get_node_local_rank
+    from tinynet.distributed.mpi import is_available as is_available
+    from tinynet.distributed.mpi import is_backend_available as is_backend_available
+    from tinynet.distributed.mpi import is_gloo_available as is_gloo_available
+    from tinynet.distributed.mpi import is_mpi_available as is_mpi_available
+    from tinynet.distributed.mpi import is_nccl_available as is_nccl_available
+    from tinynet.distributed.mpi import (
+        is_torchelastic_launched as is_torchelastic_launched,
+    )
+    from tinynet.distributed.mpi import is_ucc_available as is_ucc_available
+    from tinynet.distributed.mpi import is_xccl_available as is_xccl_available
     from tinynet.distributed.objects import all_gather_object as all_gather_object
     from tinynet.distributed.objects import broadcast_object_list as broadcast_object_list
     from tinynet.distributed.objects import gather_object as gather_object
@@ -70,6 +69,7 @@ if TYPE_CHECKING:
     from tinynet.distributed.point_to_point import batch_isend_irecv as batch_isend_irecv
     from tinynet.distributed.point_to_point import irecv as irecv
     from tinynet.distributed.point_to_point import isend as isend
+    from tinynet.distributed.point_to_point import monitored_barrier as monitored_barrier
     from tinynet.distributed.point_to_point import recv as recv
     from tinynet.distributed.point_to_point import send as send
     from tinynet.distributed.process_group import GroupMember as GroupMember

@@ -11,8 +11,7 @@ from tinynet.base.invocation.early_watch import early_watch
 from tinynet.distributed import mpi
 from tinynet.distributed.channel import Channel, Patience
 from tinynet.distributed.constants import Backend, default_pg_timeout
-from tinynet.distributed.departures import Departures
-from tinynet.distributed.fingerprints import set_debug_level_from_env
+from tinynet.distributed.divergence import Departures, set_debug_level_from_env
 from tinynet.distributed.launcher import divide, hosts
 from tinynet.distributed.process_group import NON_GROUP_MEMBER, ProcessGroup, world
 from tinynet.distributed.watchdog import Watchdog

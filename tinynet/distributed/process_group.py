@@ -15,8 +15,7 @@ from tinynet.core.trace import Repeating
 from tinynet.distributed.buffers import Output
 from tinynet.distributed.channel import TAGS, Channel, Patience
 from tinynet.distributed.constants import Backend
-from tinynet.distributed.departures import Departures, Key
-from tinynet.distributed.fingerprints import compare, fingerprint, is_checking
+from tinynet.distributed.divergence import Departures, Key, compare, fingerprint, is_checking
 from tinynet.distributed.watchdog import Watchdog
 from tinynet.distributed.work import Work, Worker
 

@@ -152,12 +152,7 @@ MODULES = {
         ),
     },
     "tinynet.distributed": {
-        "tinynet.distributed.availability": (
-            "availability= get_default_backend_for_device get_node_local_rank is_available "
-            "is_backend_available is_gloo_available is_mpi_available is_nccl_available "
-            "is_torchelastic_launched is_ucc_available is_xccl_available"
-        ),
-        "tinynet.distributed.barriers": "barriers= monitored_barrier",
+        "tinynet.distributed.buffers": "buffers= GradBucket",
         "tinynet.distributed.collectives": (
             "collectives= all_gather all_gather_into_tensor all_to_all all_to_all_single barrier "
             "broadcast gather scatter"
@@ -165,10 +160,9 @@ MODULES = {
         "tinynet.distributed.constants": (
             "constants= Backend DebugLevel ReduceOp default_pg_timeout reduce_op"
         ),
-        "tinynet.distributed.fingerprints": (
-            "fingerprints= get_debug_level set_debug_level set_debug_level_from_env"
+        "tinynet.distributed.divergence": (
+            "divergence= get_debug_level set_debug_level set_debug_level_from_env"
         ),
-        "tinynet.distributed.grad_bucket": "grad_bucket= GradBucket",
         "tinynet.distributed.groups": (
             "groups= get_backend get_global_rank get_group_rank get_pg_count "
             "get_process_group_ranks get_rank get_world_size new_group new_subgroups "
@@ -177,12 +171,17 @@ MODULES = {
         "tinynet.distributed.initialization": (
             "initialization= destroy_process_group init_process_group is_initialized"
         ),
+        "tinynet.distributed.mpi": (
+            "mpi= get_default_backend_for_device get_node_local_rank is_available "
+            "is_backend_available is_gloo_available is_mpi_available is_nccl_available "
+            "is_torchelastic_launched is_ucc_available is_xccl_available"
+        ),
         "tinynet.distributed.objects": (
             "objects= all_gather_object broadcast_object_list gather_object recv_object_list "
             "scatter_object_list send_object_list"
         ),
         "tinynet.distributed.point_to_point": (
-            "point_to_point= P2POp batch_isend_irecv irecv isend recv send"
+            "point_to_point= P2POp batch_isend_irecv irecv isend monitored_barrier recv send"
         ),
         "tinynet.distributed.process_group": "process_group= GroupMember ProcessGroup group",
         "tinynet.distributed.reductions": (

@@ -11,7 +11,7 @@ from tinynet.core.callsite import warn
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.distributed.grad_bucket import GradBucket
+from tinynet.distributed.buffers import GradBucket
 from tinynet.distributed.process_group import ProcessGroup, default_group
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.embedding import Embedding, EmbeddingBag

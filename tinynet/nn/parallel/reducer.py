@@ -17,8 +17,8 @@ from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.tensors.version import Writer
 from tinynet.core.trace import Repeating
+from tinynet.distributed.buffers import GradBucket
 from tinynet.distributed.constants import ReduceOp
-from tinynet.distributed.grad_bucket import GradBucket
 from tinynet.distributed.objects import broadcast_object_list
 from tinynet.distributed.process_group import ProcessGroup
 from tinynet.distributed.reductions import all_reduce, gather_rows

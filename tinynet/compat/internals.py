@@ -28,8 +28,8 @@ from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import dtype, float32, float64, get_default_dtype
 from tinynet.errors import LinAlgError
+from tinynet.exchange.pickle_names import _parameter, _tensor
 from tinynet.exchange.pytorch import load_pytorch
-from tinynet.exchange.pytorch_names import _parameter, _tensor
 from tinynet.nn import functional
 from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
 from tinynet.nn.parameter import Parameter

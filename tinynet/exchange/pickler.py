@@ -20,7 +20,7 @@ from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.exchange import opcodes as write
 from tinynet.exchange.model import pytorch_state
-from tinynet.exchange.pytorch_names import STORAGES
+from tinynet.exchange.pickle_names import STORAGES
 from tinynet.exchange.safe_globals import full_name, own
 from tinynet.exchange.structure import Attribute, Path, UnstorableError, expression, kind_of
 from tinynet.nn.parameter import Buffer, Parameter, is_lazy

@@ -1,7 +1,7 @@
 """Reading files of ``torch.save`` (.pt, .pth), without PyTorch and without running any code.
 
 A file is a zip archive with a pickle and one member per storage; up to PyTorch 1.5, it consists of
-several pickles followed by the storages. ``opcodes.py`` reads the pickles; ``pytorch_names.py``
+several pickles followed by the storages. ``opcodes.py`` reads the pickles; ``pickle_names.py``
 lists the permitted names: those in a ``state_dict`` of a module, optimizer or scheduler.
 """
 
@@ -32,11 +32,10 @@ from tinynet.exchange.files import (
     write_to,
 )
 from tinynet.exchange.memory import blocks, of_bfloat16_bits
-from tinynet.exchange.objects import ObjectReader
 from tinynet.exchange.opcodes import Reader, names_in
+from tinynet.exchange.pickle_names import Storage, StorageType
 from tinynet.exchange.pickler import Pickler, Place
-from tinynet.exchange.pytorch_names import Storage, StorageType
-from tinynet.exchange.safe_globals import Allowed, imported
+from tinynet.exchange.safe_globals import Allowed, ObjectReader, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
 
 # ---- pytorch writer -----------------------------------------------------------------------------

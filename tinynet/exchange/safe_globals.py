@@ -9,7 +9,7 @@ import contextlib
 import functools
 import io
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -19,9 +19,12 @@ from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.exchange.costs import RefusedError, RefusedNameError
-from tinynet.exchange.pytorch_names import FUNCTIONS, VALUES
+from tinynet.exchange.model import own_state
+from tinynet.exchange.opcodes import Function, Reader
+from tinynet.exchange.pickle_names import BUILDERS, FUNCTIONS, KINDS, VALUES
 from tinynet.kernels.threads import fork_safe_lock
 from tinynet.nn import functional, init, parallel
+from tinynet.nn.base.tables import Table
 from tinynet.nn.layers.attention import multihead
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
@@ -216,3 +219,88 @@ _TYPES: dict[str, Any] = {
     "torch._C._VariableFunctionsClass": ops,  # torch.relu is an attribute of it
 }
 _NAMES = {id(value): name for name, value in _TYPES.items()}
+
+
+# ---- reading objects ----
+
+
+class ObjectReader(Reader):
+    """Reads a pickle that may create and call everything that ``find`` returns.
+
+    Args:
+        persistent: returns the object for a persistent id.
+        find: module and name -> the class or function; raises RefusedError if not permitted.
+        trusted: whether everything is permitted, as with ``pickle``. Otherwise, data classes are
+            looked up first, and the result may contain only those and what ``find`` returned.
+    """
+
+    def __init__(
+        self,
+        persistent: Callable[[Any], Any],
+        find: Callable[[str, str], Any],
+        trusted: bool = False,
+    ):
+        super().__init__(FUNCTIONS, VALUES, persistent, (*KINDS, Table), BUILDERS)
+        self._find = find
+        self._trusted = trusted
+        self._found: dict[int, Any] = {}
+
+    def _name(self, module: str, name: str) -> None:
+        if not self._trusted and self._is_listed(f"{module}.{name}"):
+            super()._name(module, name)
+            return
+        found = self._find(module, name)
+        self._found[id(found)] = found
+        self._stack.append(found)
+
+    def _allows(self, value: Any) -> bool:
+        return self._trusted or id(value) in self._found
+
+    def _hashed(self, keys: list[Any]) -> None:
+        if not self._trusted:
+            super()._hashed(keys)
+
+    def _called(self, function: Any, arguments: Any) -> Any:
+        if isinstance(function, Function) or not self._allows(function):
+            return super()._called(function, arguments)
+        return function(*arguments)
+
+    def _made(self, kind: Any, arguments: Any, named: Any) -> Any:
+        if not isinstance(kind, type) or not self._allows(kind):
+            return super()._made(kind, arguments, named)
+        return kind.__new__(kind, *arguments, **named)
+
+    def _target(self, *kinds: type) -> Any:
+        target = self._stack[-1]
+        return target if self._allows(type(target)) else super()._target(*kinds)
+
+    def _build(self, _: Any) -> None:
+        target = self._stack[-2]
+        if not self._allows(type(target)):
+            super()._build(_)
+            return
+        set_state(target, own_state(target, self._stack.pop()))
+
+    def _plain(self, data: Any) -> Any:
+        if self._trusted:
+            return data
+        return super()._plain(data)
+
+    def _is_plain(self, item: Any) -> bool:
+        return super()._is_plain(item) or id(type(item)) in self._found
+
+    def _is_named(self, item: Any) -> bool:
+        return id(item) in self._found
+
+
+def set_state(target: Any, state: Any) -> None:
+    """Set the state of a new object, as ``pickle`` does."""
+    own = getattr(target, "__setstate__", None)
+    if own is not None:
+        own(state)
+        return
+    attributes, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    if attributes:
+        target.__dict__.update(attributes)
+    for name, value in (slots or {}).items():
+        setattr(target, name, value)

@@ -14,7 +14,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.onnx import dimensions
+from tinynet.onnx import tracing
 from tinynet.onnx.errors import OnnxExporterError
 from tinynet.onnx.graph import Graph, Ref
 from tinynet.onnx.model_proto import model_proto, supported
@@ -105,7 +105,7 @@ def export(
         dynamic_axes: input name -> the numbers of dimensions whose length may change, or a dict
             with their names. By default, it is the first dimension of each input; ``{}`` is none.
         dynamic_shapes: the same in PyTorch's newer form: for each argument None, or a dict of
-            numbers and names of dimensions.
+            numbers and names of tracing.
         export_params: store the parameters; if False, they become inputs.
         do_constant_folding: compute now what depends on parameters only.
         training: only ``TrainingMode.EVAL``.
@@ -130,11 +130,11 @@ def export(
     _check(model, tensors, training)
     function = model.forward if isinstance(model, Module) else model
     parameters = _names(model)
-    names = dimensions.input_names(function, *given, input_names, parameters.values())
+    names = tracing.input_names(function, *given, input_names, parameters.values())
     if dynamic_shapes is not None:
-        dynamic = dimensions.from_shapes(dynamic_shapes, *given, function, names)
+        dynamic = tracing.from_shapes(dynamic_shapes, *given, function, names)
     else:
-        dynamic = dimensions.from_axes(dynamic_axes, names, output_names or (), tensors)
+        dynamic = tracing.from_axes(dynamic_axes, names, output_names or (), tensors)
     with _in_eval_mode(model):
         traced = trace(model, *given, dynamic)
     translation = Translation(traced, parameters, graph, export_params, do_constant_folding)
@@ -202,7 +202,7 @@ def _add_outputs(
     """Name the results and make them outputs."""
     if not results:
         raise OnnxExporterError("the model returns no tensor")
-    names = dimensions.renamed([*results], given, "output_names", "outputs", taken)
+    names = tracing.renamed([*results], given, "output_names", "outputs", taken)
     for ref, name in zip(results.values(), names, strict=True):
         made = graph("Identity", ref)
         graph.nodes[-1].outputs[0] = made.name = name

@@ -10,8 +10,7 @@ import numpy as np
 from tinynet.base import invocation
 from tinynet.core.callsite import warn
 from tinynet.onnx.errors import OnnxExporterError, UnsupportedOperatorError
-from tinynet.onnx.graph import Graph, Ref
-from tinynet.onnx.sizes import Size
+from tinynet.onnx.graph import Graph, Ref, Size
 
 LOWEST_OPSET = 18  # reductions take their dimensions as an input from here on
 

@@ -11,9 +11,8 @@ from tinynet.capture.program import Call, Value, leaves, rebuilt
 from tinynet.capture.record.recorder import bump
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.onnx.errors import NoFormError, UnsupportedOperatorError
-from tinynet.onnx.graph import Graph, Ref
+from tinynet.onnx.graph import Graph, Ref, is_fixed
 from tinynet.onnx.operations import FORMS, PUT_BACK, RANDOM
-from tinynet.onnx.sizes import is_fixed
 from tinynet.onnx.tracing import Trace, place_of
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, fixed
+from tinynet.onnx.graph import Graph, Ref, Size, fixed
 from tinynet.onnx.operations.shaping import sliced
 from tinynet.onnx.operations.table import FORMS, choose, form
-from tinynet.onnx.sizes import Size
 
 # ---- writes -------------------------------------------------------------------------------------
 # Writes in place: the new value of what is written.

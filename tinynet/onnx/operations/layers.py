@@ -12,12 +12,11 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.geometry import Geometry, array_size, window_count
 from tinynet.nn.functional.images.interpolation import SAMPLERS
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, fixed
+from tinynet.onnx.graph import Graph, Ref, Size, Varying, fixed, product
 from tinynet.onnx.operations.arithmetic import isnan
 from tinynet.onnx.operations.reductions import extremum
 from tinynet.onnx.operations.shaping import sliced
 from tinynet.onnx.operations.table import choose, fits, form
-from tinynet.onnx.sizes import Size, Varying, product
 
 # ---- attention ----------------------------------------------------------------------------------
 # Scaled dot-product attention.

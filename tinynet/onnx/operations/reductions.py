@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, fixed
+from tinynet.onnx.graph import Graph, Ref, Size, fixed, product
 from tinynet.onnx.operations.arithmetic import isnan
 from tinynet.onnx.operations.shaping import axes_of, like, sliced
 from tinynet.onnx.operations.table import as_result, choose, form
-from tinynet.onnx.sizes import Size, product
 
 
 def reduced(g: Graph, op: str, x: Ref, dim: Any, keepdim: bool) -> Any:

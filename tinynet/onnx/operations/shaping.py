@@ -9,9 +9,8 @@ import numpy as np
 
 from tinynet.core import layouts
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, fixed
+from tinynet.onnx.graph import Graph, Ref, Size, fixed, is_fixed, product
 from tinynet.onnx.operations.table import as_result, form, put_back
-from tinynet.onnx.sizes import Size, is_fixed, product
 
 _END = np.iinfo(np.int64).max
 

@@ -80,9 +80,8 @@ MODULES = {
     },
     "tinynet.base.invocation": {
         "tinynet.base.invocation.commands": (
-            "commands= VARIABLE command is_wrapped python shown typed"
+            "commands= VARIABLE command installation is_wrapped python shown typed"
         ),
-        "tinynet.base.invocation.installing": "installing= installation",
     },
     "tinynet.board": {
         "tinynet.board.graphs": "graphs=",

@@ -17,10 +17,10 @@ from tinynet.masked.reductions import amin as amin
 from tinynet.masked.reductions import argmax as argmax
 from tinynet.masked.reductions import argmin as argmin
 from tinynet.masked.reductions import logsumexp as logsumexp
+from tinynet.masked.reductions import mean as mean
+from tinynet.masked.reductions import median as median
 from tinynet.masked.reductions import norm as norm
 from tinynet.masked.reductions import prod as prod
+from tinynet.masked.reductions import std as std
 from tinynet.masked.reductions import sum as sum
-from tinynet.masked.statistics import mean as mean
-from tinynet.masked.statistics import median as median
-from tinynet.masked.statistics import std as std
-from tinynet.masked.statistics import var as var
+from tinynet.masked.reductions import var as var

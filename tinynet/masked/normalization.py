@@ -7,8 +7,7 @@ import math
 from tinynet import ops
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import DtypeLike
-from tinynet.masked.reductions import norm
-from tinynet.masked.rule import along, filled
+from tinynet.masked.reductions import along, filled, norm
 
 
 @along(0)

@@ -21,7 +21,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.creation.constructors import finish
-from tinynet.signal.formulas import Formula, bessel, cosines, sampled, triangle, with_options_of
+from tinynet.signal.periodic import Formula, bessel, cosines, sampled, triangle, with_options_of
 
 __path__: list[str] = []  # PyTorch has a module inside: windows.windows
 

@@ -9,7 +9,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
-from tinynet.base.invocation.installing import PACKAGES, installation
+from tinynet.base.invocation.commands import PACKAGES, installation
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

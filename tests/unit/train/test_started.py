@@ -14,7 +14,7 @@ import pytest
 
 from tests.tools.patience import PATIENCE
 from tinynet.base.invocation import VARIABLE, command, commands, python
-from tinynet.base.invocation.quoting import shell
+from tinynet.base.invocation.commands import shell
 from tinynet.train.cli import main
 
 from .test_cli import ENVIRONMENT, ROOT, interruptible

@@ -5,12 +5,74 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
-from tinynet.base.invocation.quoting import quoted, quoted_command, shell
 from tinynet.base.startup import command_words, is_command, is_module
+
+Shell = Literal["posix", "cmd", "powershell"]
+_SAFE = {"cmd": re.compile(r"[\w+=:./\\,@~-]+"), "powershell": re.compile(r"[\w+=:./\\~-]+")}
+
+
+def shell() -> Shell:
+    """Return the kind of the shell from which this process was started.
+
+    On Windows, shells such as Git's set SHELL, and only cmd sets PROMPT.
+    """
+    platform = sys.platform  # read at each call, so that tests can set it
+    if platform != "win32" or "SHELL" in os.environ:
+        return "posix"
+    return "cmd" if "PROMPT" in os.environ else "powershell"
+
+
+def quoted(word: str, kind: Shell | None = None) -> str:
+    """Return a word as the user can type it among the arguments of a command.
+
+    Args:
+        word: the word.
+        kind: the kind of the shell; by default the one of this process.
+
+    Example:
+        >>> from tinynet.base.invocation.commands import quoted
+        >>> for kind in ("posix", "cmd", "powershell"):
+        ...     print(quoted("my runs", kind), quoted("lr=0.1", kind), quoted("it's", kind))
+        'my runs' lr=0.1 'it'"'"'s'
+        "my runs" lr=0.1 "it's"
+        'my runs' lr=0.1 'it''s'
+    """
+    kind = kind or shell()
+    if kind == "posix":
+        return shlex.quote(word)
+    if _SAFE[kind].fullmatch(word) and not word.startswith("@"):
+        return word
+    if kind == "powershell":
+        return "'" + word.replace("'", "''") + "'"
+    escaped = subprocess.list2cmdline([word])  # quotes and the backslashes before them
+    return escaped if escaped.startswith('"') else f'"{escaped}"'
+
+
+def quoted_command(words: Sequence[str], kind: Shell | None = None) -> str:
+    """Return a command as the user can type it.
+
+    Args:
+        words: the program and its arguments.
+        kind: the kind of the shell; by default the one of this process.
+
+    Example:
+        >>> from tinynet.base.invocation.commands import quoted_command
+        >>> print(quoted_command(["C:\\\\my env\\\\python.exe", "-m", "tinynet"], "powershell"))
+        & 'C:\\my env\\python.exe' -m tinynet
+    """
+    kind = kind or shell()
+    text = " ".join(quoted(word, kind) for word in words)
+    # PowerShell takes a quoted word for a text, unless told to call it.
+    return f"& {text}" if kind == "powershell" and text.startswith("'") else text
+
 
 VARIABLE = "TINYNET_COMMAND"
 """The environment variable that says what starts tinynet: ``run.py`` sets it, a wrapper may."""
@@ -92,3 +154,37 @@ def _is_found(name: str, path: str) -> bool:
     """Return whether typing a name starts the program at a path."""
     found = shutil.which(name)
     return found is not None and os.path.normcase(found) == os.path.normcase(path)
+
+
+PACKAGES: dict[str, tuple[str, ...]] = {
+    "bfloat16": ("ml_dtypes",),
+    "images": ("pillow",),
+    "mlflow": ("mlflow-skinny", "sqlalchemy", "alembic"),
+    "mpi": ("mpi4py",),
+    "llvm": ("llvmlite",),
+    "onnx": ("onnx",),
+    "parquet": ("pyarrow",),
+    "report": ("matplotlib",),
+    "search": ("optuna",),
+    "tensorboard": ("tensorboard",),
+    "wandb": ("wandb",),
+}
+"""The packages of each extra in pyproject.toml that a message names.
+
+Messages name packages, not extras: the registry may have another project under tinynet's name.
+"""
+
+
+def installation(extra: str, *more: str) -> str:
+    """Return the command that installs the packages of an extra for the running Python.
+
+    Args:
+        extra: the name of the extra.
+        more: further packages.
+
+    Example:
+        >>> from tinynet.base.invocation.commands import installation
+        >>> installation("mpi", "mpich")
+        '...python... -m pip install mpi4py mpich'
+    """
+    return python("-m", "pip", "install", *PACKAGES[extra], *more)

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 
 from tinynet.base.invocation import command, shown
-from tinynet.base.invocation.quoting import quoted
+from tinynet.base.invocation.commands import quoted
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.writing import make_folder, write_text
 from tinynet.train.commands.options import (

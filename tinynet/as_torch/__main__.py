@@ -9,7 +9,7 @@ import sys
 from types import ModuleType, TracebackType
 from typing import Any
 
-from tinynet.as_torch import hook, report, tensor_likes
+from tinynet.as_torch import hook
 from tinynet.core.printing import quantity
 
 HERE = os.path.dirname(__file__)
@@ -41,7 +41,7 @@ def run(program: str, arguments: list[str], as_module: bool) -> int:
             runpy.run_module(program, run_name="__main__", alter_sys=True)
         else:
             sys.path[0] = os.path.dirname(os.path.abspath(program))
-            if tensor_likes.defined_by(program):
+            if hook.defines_tensor_likes(program):
                 hook.ask()
             runpy.run_path(program, run_name="__main__")
     except (AttributeError, ImportError) as error:

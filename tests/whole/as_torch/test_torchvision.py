@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.whole.vision.files import write_mnist
-from tinynet.as_torch import companions
+from tinynet.as_torch import reasons
 from tinynet.as_torch.reasons import reason
 
 ROOT = Path(__file__).parents[3]
@@ -183,7 +183,7 @@ def test_a_folder_of_data_with_the_name_of_a_package_is_none(folder):
 
 
 def test_each_path_can_be_imported_in_any_order(folder):
-    paths = sorted(companions.PATHS, key=len, reverse=True)
+    paths = sorted(reasons.COMPANIONS, key=len, reverse=True)
     lines = [f"import {path}" for path in paths]
     lines += ["from torchvision.transforms import functional, v2", "import torchvision as tv"]
     lines += ["assert tv.transforms.v2 is v2 and tv.transforms.functional is functional"]
@@ -193,5 +193,5 @@ def test_each_path_can_be_imported_in_any_order(folder):
 
 
 def test_each_package_has_a_reason():
-    for name in companions.PACKAGES:
-        assert name in companions.PATHS or reason(f"{name}.anything")
+    for name in reasons.PACKAGES:
+        assert name in reasons.COMPANIONS or reason(f"{name}.anything")

@@ -1,12 +1,11 @@
 """TensorBoard logging, and pictures of graphs.
 
 `SummaryWriter` has PyTorch's names. The modules for graphs, in order of use: `watch` records what
-runs (`scopes`: in which call of which module), `assemble` builds one graph from it (`build` finds
-the edges, `gradients` adds backward passes, `flops` counts operations), `recording` splits it into
-parts, `fold` shortens it, `conceptual` makes the overview. `formats`, `dot` and `picture` (`svg`,
-`layered`) display it. `writer` writes it: `profile`, `proto` and `tensorboardx` produce bytes,
-`storage` writes them to disk. `summaries` has the other tabs; `launching` and `notebook` start
-TensorBoard itself.
+runs and in which call of which module, `assemble` builds one graph from it and shortens it (`build`
+finds the edges, `gradients` adds backward passes, `costs` counts operations), `recording` splits it
+into parts. `pictures`, with the places that `layout` finds, displays it. `writer` writes it: `proto`
+and `tensorboardx` produce bytes, `storage` writes them to disk. `summaries` has the other tabs;
+`launching` and `notebook` start TensorBoard itself.
 """
 
 from typing import TYPE_CHECKING

@@ -17,12 +17,10 @@ from tinynet.board.graphs.graph import Graph, problems
 from tinynet.board.graphs.recorder import record_forward
 from tinynet.board.storage import BoardWarning, EventFile, FilesBeside, Outages
 from tinynet.board.summaries import checks
-from tinynet.board.summaries.curves import Curves
 from tinynet.board.summaries.embeddings import Embeddings
-from tinynet.board.summaries.histograms import Histograms
+from tinynet.board.summaries.histograms import Curves, Histograms
 from tinynet.board.summaries.hparams import Hparams
-from tinynet.board.summaries.images import Images
-from tinynet.board.summaries.media import Media
+from tinynet.board.summaries.images import Images, Media
 from tinynet.board.summaries.scalars import Scalars
 
 

@@ -20,10 +20,10 @@ from tinynet.board.graphs.build import (
     flatten,
     new_bytes,
 )
-from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.gradients import source_line
 from tinynet.board.graphs.graph import Cost, Graph
 from tinynet.board.graphs.names import Root, clean
+from tinynet.board.graphs.recording import Graphs
 from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.api import OptimizedModule
 from tinynet.capture.entry import Entry

@@ -99,7 +99,7 @@ def _drawing(add_graph: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if not isinstance(model, import_module("tinynet.nn.base.module").Module):
             return add_graph(self, model, input_to_model, verbose, use_strict_trace)
-        graph = import_module("tinynet.board.pytorch_graph").graph
+        graph = import_module("tinynet.board.graphs.recorder").graph
         self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
 
     return add

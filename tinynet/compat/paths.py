@@ -228,7 +228,7 @@ PATHS: dict[str, str] = {
     "torch.utils.flop_counter": "compat.utilities.flop_counter",
     "torch.utils.hooks": "core.graph.node",
     "torch.utils.model_zoo": "compat.hub",
-    "torch.utils.tensorboard._pytorch_graph": "board.pytorch_graph",
+    "torch.utils.tensorboard._pytorch_graph": "board.graphs.recorder",
     "torch.utils.tensorboard.summary": "board.summaries.hparams",
     "torch.utils.tensorboard.writer": "utils.tensorboard",
     "torch.utils.weak": "compat.utilities.weak",

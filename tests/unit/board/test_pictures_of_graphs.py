@@ -11,11 +11,9 @@ import tinynet as tn
 from tests.unit.board import steps
 from tinynet import board, nn
 from tinynet.board.graphs.assemble import folded
-from tinynet.board.graphs.dot import dot_of_graph
-from tinynet.board.graphs.formats import duration, outline, size
-from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, problems
+from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, duration, outline, problems, size
 from tinynet.board.graphs.layout import GAP_X, layout
-from tinynet.board.graphs.pictures import picture
+from tinynet.board.graphs.pictures import dot_of_graph, picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -149,7 +149,7 @@ def test_a_module_and_its_backward_program(tmp_path):
     assert "Linear[0]/" in recorded.text()
     recorded.write(tmp_path)
     assert [*tmp_path.iterdir()] != []
-    assert isinstance(recorded, board.graphs.collection.Graphs)
+    assert isinstance(recorded, board.graphs.recording.Graphs)
 
 
 def test_what_is_overwritten_takes_no_memory():

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.graphs.dot import dot_of_boxes
 from tinynet.board.graphs.layout import Arrow, Box, render
+from tinynet.board.graphs.pictures import dot_of_boxes
 from tinynet.board.graphs.watch import saved_values
 from tinynet.core.callsite import locate
 from tinynet.core.graph.node import Node

@@ -1,15 +1,14 @@
-"""Graphs as pictures: scopes as boxes, and the overview with one box per module."""
+"""Graphs as pictures: scopes as boxes, the overview with one box per module, Graphviz's DOT."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tinynet.board.graphs.formats import duration, size
-from tinynet.board.graphs.graph import SOURCES, Graph, Node, producer
-from tinynet.board.graphs.layout import Arrow, Box, render
+from tinynet.board.graphs.graph import SOURCES, Graph, Node, by_scope, duration, producer, size
+from tinynet.board.graphs.layout import STYLES, Arrow, Box, render
 
 # ---- picture ------------------------------------------------------------------------------------
 # Graphs as pictures: outer scopes as boxes, colored by forward, backward and update.
@@ -298,3 +297,75 @@ def _fitted(name: str) -> str:
 def _width(name: str) -> float:
     """Return about the width of a name in TensorBoard's font, relative to the size of letters."""
     return sum(_WIDTH.get(letter, _USUAL) for letter in name)
+
+
+# ---- Graphviz's DOT ----
+
+
+def dot_of_boxes(boxes: Sequence[Box], arrows: Sequence[Arrow], title: str) -> str:
+    """Return boxes and arrows in DOT."""
+    lines = [f"  {_node(box.key, box.lines, box.style, box.tooltip)}" for box in boxes]
+    lines += [_edge(a.start, a.end, a.label, "dashed" if a.dashed else "") for a in arrows]
+    return _document(title, lines)
+
+
+def dot_of_graph(graph: Graph, title: str = "graph") -> str:
+    """Return a graph in DOT: scopes are clusters, control edges are dotted."""
+    lines: list[str] = []
+    level: list[str] = []
+    for node in by_scope(graph):
+        scopes = node.name.split("/")[:-1]
+        while level != scopes[: len(level)]:
+            lines.append("  " * len(level) + "}")
+            level.pop()
+        for part in scopes[len(level) :]:
+            level.append(part)
+            cluster = quoted("cluster_" + "/".join(level))
+            lines.append(f"{'  ' * len(level)}subgraph {cluster} {{ label={quoted(part)};")
+        tip = "\n".join(f"{key}: {value}" for key, value in node.attributes.items())
+        shown = _node(node.name, _label(node), style_of(node), tip)
+        lines.append("  " * (len(level) + 1) + shown)
+    lines += ["  " * depth + "}" for depth in range(len(level), 0, -1)]
+    for node in graph.nodes:
+        for reference in node.inputs:
+            name, _, number = reference.removeprefix("^").partition(":")
+            style = "dotted" if reference.startswith("^") else ""
+            lines.append(_edge(name, node.name, number, style))
+    return _document(title, lines)
+
+
+def _label(node: Node) -> list[str]:
+    name = node.name.rpartition("/")[2]
+    kind = node.operation if node.operation != name else ""
+    time = duration(node.cost.time) if node.cost else ""
+    return list(filter(None, [name, kind, *map(str, node.outputs[:1]), time]))
+
+
+def _document(title: str, lines: Sequence[str]) -> str:
+    head = [f"digraph {quoted(title)} {{", '  node [shape=box, style="rounded,filled"];']
+    return "\n".join([*head, *lines, "}"]) + "\n"
+
+
+def _node(key: str, lines: Iterable[str], style: str, tooltip: str) -> str:
+    fill, border = STYLES[style]
+    look = f'fillcolor="{fill}", color="{border}", tooltip={quoted(tooltip)}'
+    return f"{quoted(key)} [label={quoted(chr(10).join(lines))}, {look}];"
+
+
+def _edge(start: str, end: str, label: str, style: str) -> str:
+    looks = [f"label={quoted(label)}"] if label else []
+    looks += [f"style={style}"] if style else []
+    options = f" [{', '.join(looks)}]" if looks else ""
+    return f"  {quoted(start)} -> {quoted(end)}{options};"
+
+
+def quoted(text: str) -> str:
+    r"""Return a string of the DOT language.
+
+    Example:
+        >>> from tinynet.board.graphs.pictures import quoted
+        >>> print(quoted('a "b"'))
+        "a \"b\""
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

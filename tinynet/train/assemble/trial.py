@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tinynet import board, capture, nn
-from tinynet.board.graphs.collection import Graphs
-from tinynet.board.graphs.snapshot import preserved
+from tinynet.board.graphs.recorder import preserved
+from tinynet.board.graphs.recording import Graphs
 from tinynet.train.assemble.build import Parts, first_batch, refusal_to_show
 from tinynet.train.assemble.optimizers import PlateauSchedule, rehearse, updaters_for
 from tinynet.train.assemble.sets import MixedBatches

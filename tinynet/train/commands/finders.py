@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tinynet.base.invocation import command, shown
-from tinynet.board.graphs.formats import duration, size
+from tinynet.board.graphs.graph import duration, size
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.terminal import aligned, line_columns
 from tinynet.train.base.writing import write_text

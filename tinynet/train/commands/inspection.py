@@ -11,9 +11,9 @@ from pathlib import Path
 
 from tinynet import board
 from tinynet.base.invocation import command
-from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.costs import Total
-from tinynet.board.graphs.formats import duration, size
+from tinynet.board.graphs.graph import duration, size
+from tinynet.board.graphs.recording import Graphs
 from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.core.printing import quantity
 from tinynet.train.assemble.build import computing

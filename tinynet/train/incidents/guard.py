@@ -17,7 +17,7 @@ import numpy as np
 from tinynet import nn
 from tinynet import random as generator
 from tinynet.board.graphs.build import flatten
-from tinynet.board.graphs.snapshot import preserved
+from tinynet.board.graphs.recorder import preserved
 from tinynet.board.graphs.watch import array_of
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap

@@ -13,7 +13,7 @@ import numpy as np
 
 from tinynet import board, nn, ops
 from tinynet.board.graphs.costs import OperationCost, Total, totals
-from tinynet.board.graphs.snapshot import preserved
+from tinynet.board.graphs.recorder import preserved
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import get_default_dtype, int64

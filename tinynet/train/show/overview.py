@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.graphs.formats import duration, size
+from tinynet.board.graphs.graph import duration, size
 from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.core.printing import quantity
 from tinynet.dtypes import Array

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from tinynet import data, nn
-from tinynet.board.graphs.collection import Graphs
 from tinynet.board.graphs.graph import Node
+from tinynet.board.graphs.recording import Graphs
 from tinynet.board.reading import Logged, read_events
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array

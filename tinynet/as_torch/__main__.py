@@ -9,7 +9,7 @@ import sys
 from types import ModuleType, TracebackType
 from typing import Any
 
-from tinynet.as_torch import hook
+from tinynet.as_torch import hook, report
 from tinynet.core.printing import quantity
 
 HERE = os.path.dirname(__file__)

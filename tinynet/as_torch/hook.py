@@ -2,9 +2,9 @@
 
 So does ``import torchvision``, where it is not installed.
 
-PyTorch's functions ask all of their arguments for a ``__torch_function__``; tinynet's operations ask
-tensors only, which costs a program nothing. Subclasses of Tensor then see the operations of which a
-function consists. So the first module that defines another such class lets all functions ask.
+PyTorch's functions ask all of their arguments for a ``__torch_function__``; tinynet's operations
+ask tensors only, which costs a program nothing. Subclasses of Tensor then see the operations of
+which a function consists. So the first module that defines such a class lets all functions ask.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 `SummaryWriter` has PyTorch's names. The modules for graphs, in order of use: `watch` records what
 runs and in which call of which module, `assemble` builds one graph from it and shortens it (`build`
 finds the edges, `gradients` adds backward passes, `costs` counts operations), `recording` splits it
-into parts. `pictures`, with the places that `layout` finds, displays it. `writer` writes it: `proto`
-and `tensorboardx` produce bytes, `storage` writes them to disk. `summaries` has the other tabs;
+into parts. `pictures`, with the places that `layout` finds, shows it. `writer` writes it: `proto`
+and `tensorboardx` make the bytes, `storage` puts them on disk. `summaries` has the other tabs;
 `launching` and `notebook` start TensorBoard itself.
 """
 

@@ -193,10 +193,12 @@ def serve(path: str, empty: ModuleType) -> None:
     for child in PATHS:
         parent, _, name = child.rpartition(".")
         if parent == path and name in vars(module):
-            if isinstance(vars(module)[name], ModuleType):
+            if not isinstance(vars(module)[name], ModuleType):
+                serve(child, ModuleType(child))  # the parent keeps its function of the same name
+            elif module is empty:  # the names are its own
+                del vars(module)[name]  # `inner` serves it when a program first uses it
+            else:
                 importlib.import_module(child)
-            else:  # the parent keeps its function of the same name
-                serve(child, ModuleType(child))
 
 
 def inner(path: str, homes: list[ModuleType], name: str) -> Any:

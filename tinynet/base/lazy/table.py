@@ -433,10 +433,10 @@ MODULES = {
         "tinynet.train.commands.inspection": "inspection=",
         "tinynet.train.commands.predict": "predict=",
         "tinynet.train.commands.reference": "reference=",
+        "tinynet.train.commands.rehearsal": "rehearsal=",
         "tinynet.train.commands.runs": "runs=",
         "tinynet.train.commands.search": "search=",
         "tinynet.train.commands.sweep": "sweep=",
-        "tinynet.train.commands.test_run": "test_run=",
         "tinynet.train.commands.training": "training=",
     },
     "tinynet.train.models": {

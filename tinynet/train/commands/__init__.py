@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from tinynet.train.commands import inspection as inspection
     from tinynet.train.commands import predict as predict
     from tinynet.train.commands import reference as reference
+    from tinynet.train.commands import rehearsal as rehearsal
     from tinynet.train.commands import runs as runs
     from tinynet.train.commands import search as search
     from tinynet.train.commands import sweep as sweep
-    from tinynet.train.commands import test_run as test_run
     from tinynet.train.commands import training as training
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)
@@ -33,7 +33,7 @@ COMMANDS = {
     "predict": "predict",
     "generate": "predict",
     "check": "inspection",
-    "test-run": "test_run",
+    "test-run": "rehearsal",
     "show": "reference",
     "profile": "inspection",
     "graph": "inspection",

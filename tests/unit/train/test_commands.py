@@ -15,7 +15,7 @@ import tinynet as tn
 from tinynet.train import run
 from tinynet.train.cli import main
 from tinynet.train.commands import COMMANDS, find
-from tinynet.train.config import components
+from tinynet.train.config import components, reference
 from tinynet.train.config.reference import KINDS, explain_key, known_keys, list_types
 from tinynet.train.config.sections import SECTIONS, settings
 from tinynet.train.observe.summary import size_text
@@ -180,7 +180,13 @@ def test_list(say, refuse):
 
 
 def test_every_key_is_explained(monkeypatch):
-    monkeypatch.setattr(components, "_classes", functools.cache(components._classes))  # for speed
+    for module, name in [
+        (components, "_classes"),
+        (components, "_takes_objects_only"),
+        (components, "signature_of"),
+        (reference, "signature_of"),
+    ]:  # for speed
+        monkeypatch.setattr(module, name, functools.cache(getattr(module, name)))
     known = known_keys()
     keys = {f"{section}.{key}" for section, cls in SECTIONS.items() for key in settings(cls)}
     assert keys | SECTIONS.keys() <= {*known}

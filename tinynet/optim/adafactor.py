@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, extension_dtypes
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Params, counted, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 
@@ -129,3 +131,51 @@ def _variance(grad: Array, state: dict[str, Any], share: float, least: float) ->
 def _rms(x: Array) -> float:
     """Return the root mean square."""
     return float(np.linalg.norm(x)) / math.sqrt(x.size)
+
+
+def adafactor(
+    params: Tensors,
+    grads: Tensors,
+    row_vars: list[Tensor | None],
+    col_vars: list[Tensor | None],
+    variances: list[Tensor | None],
+    state_steps: Tensors,
+    foreach: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    *,
+    d: float,
+    lr: float | Tensor,
+    beta2_decay: float,
+    weight_decay: float,
+    eps1: float | None,
+    eps2: float,
+    maximize: bool,
+) -> None:
+    """Update parameters and their averages in place by a step of ``Adafactor``.
+
+    It has the options of ``Adafactor``, with ``eps`` as ``eps1`` and ``eps2``.
+
+    Args:
+        params, grads: the parameters and their gradients.
+        row_vars, col_vars: the averages of each matrix; None for a vector.
+        variances: the averages of each vector; None for a matrix.
+        state_steps: the number of steps before this one, a tensor for each parameter.
+        foreach, has_complex: accepted; they change nothing.
+        grad_scale, found_inf: must be None.
+
+    Raises:
+        AssertionError: there is a ``grad_scale``.
+        RuntimeError: the step counts are numbers, or a parameter is complex.
+
+    Example:
+        >>> from tinynet.optim.adafactor import adafactor
+        >>> p, variances, steps = tn.ones(1), [tn.zeros(1)], [tn.tensor(0.0)]
+        >>> options = dict(d=1.0, lr=0.5, beta2_decay=-0.8, weight_decay=0.0, eps1=None, eps2=1e-3)
+        >>> adafactor([p], [p], [None], [None], variances, steps, **options, maximize=False)
+        >>> p
+        tensor([0.5000])
+    """
+    state = {"step": state_steps, "row_var": row_vars, "col_var": col_vars, "variance": variances}
+    take_step(Adafactor, params, grads, state, locals(), eps=(eps1, eps2))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Params, number, options_of, refuse_long_lr
 from tinynet.optim.optimizer import Optimizer
 
@@ -131,3 +132,48 @@ def bfloat16(x: Any) -> Array:
     bits += ((bits >> 16) & 1) + np.uint32(0x7FFF)
     bits &= np.uint32(0xFFFF0000)
     return bits.view(np.float32).reshape(np.shape(x))
+
+
+def muon(
+    params: Tensors,
+    grads: Tensors,
+    muon_momentum_bufs: Tensors,
+    *,
+    foreach: bool | None = None,
+    lr: float,
+    weight_decay: float,
+    momentum: float,
+    nesterov: bool,
+    ns_coefficients: tuple[float, float, float],
+    ns_steps: int,
+    eps: float,
+    adjust_lr_fn: str | None,
+    has_complex: bool,
+) -> None:
+    """Update matrices and their momentum in place by a step of ``Muon``.
+
+    It has the options of ``Muon``.
+
+    Args:
+        params, grads: the parameters and their gradients, with two dimensions.
+        muon_momentum_bufs: the momentum of each parameter.
+        foreach: must not be True.
+        has_complex: must be False.
+
+    Raises:
+        RuntimeError: ``foreach`` is True.
+        ValueError: ``has_complex`` is True, or an option is out of range.
+
+    Example:
+        >>> from tinynet.optim.muon import muon
+        >>> p = tn.ones(1, 1)
+        >>> options = optim.Muon([p], lr=0.5, weight_decay=0.0, ns_steps=0).defaults
+        >>> muon([p], [p], [tn.zeros(1, 1)], **options, has_complex=False)
+        >>> p
+        tensor([[0.5000]])
+    """
+    if foreach:
+        raise RuntimeError("Foreach is not supported for Muon yet")
+    if has_complex:
+        raise ValueError("Complex parameters are not supported")
+    take_step(Muon, params, grads, {"momentum_buffer": muon_momentum_bufs}, locals())

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
+from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import (
     SHOWN,
     Group,
@@ -107,3 +108,38 @@ class SparseAdam(Optimizer):
         mean, square = averages
         rate = number(group["lr"]) * math.sqrt(1 - beta2**t) / (1 - beta1**t)
         param[index] -= rate * (mean / (np.sqrt(square) + group["eps"]))
+
+
+def sparse_adam(
+    params: Tensors,
+    grads: Tensors,
+    exp_avgs: Tensors,
+    exp_avg_sqs: Tensors,
+    state_steps: list[int],
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: float,
+    maximize: bool,
+) -> None:
+    """Update parameters and their averages in place by a step of ``SparseAdam``.
+
+    It has the options of ``SparseAdam``, with ``betas`` as ``beta1`` and ``beta2``.
+
+    Args:
+        params, grads: the parameters and their sparse gradients.
+        exp_avgs, exp_avg_sqs: the averages of each parameter.
+        state_steps: the number of this step, from 1, for each parameter.
+
+    Example:
+        >>> from tinynet.optim.sparse_adam import sparse_adam
+        >>> p, grad = tn.ones(2), tn.sparse_coo_tensor([[1]], [1.0], (2,))
+        >>> options = dict(eps=1e-8, beta1=0.9, beta2=0.999, lr=0.5, maximize=False)
+        >>> sparse_adam([p], [grad], [tn.zeros(2)], [tn.zeros(2)], [1], **options)
+        >>> p
+        tensor([1.0000, 0.5000])
+    """
+    before = [step - 1 for step in state_steps]  # the class counts the step itself
+    state = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": before}
+    take_step(SparseAdam, params, grads, state, locals(), betas=(beta1, beta2))

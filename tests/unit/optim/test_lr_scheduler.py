@@ -288,3 +288,28 @@ def test_a_plateau_begins_anew_after_reset():
     assert found == (-float("inf"), 0, 0)
     schedule.step(0.5)
     assert schedule.best == 0.5 and optimizer.param_groups[0]["lr"] == pytest.approx(0.1)
+
+
+def test_a_cycle_goes_by_the_steps_that_a_subclass_defines():
+    class Steep(schedules.OneCycleLR):
+        @staticmethod
+        def _annealing_cos(start, end, pct):
+            return start if pct < 1 else end
+
+    optimizer = optim.SGD([tn.ones(1, requires_grad=True)], lr=1.0, momentum=0.9)
+    schedule = Steep(optimizer, 1.0, total_steps=4, pct_start=0.5)
+    optimizer.stepped = True
+    rates = []
+    for _ in range(4):
+        rates += schedule.get_last_lr()
+        schedule.step()
+    assert rates == [0.04, 1.0, 1.0, 0.04 / 1e4]
+    assert schedule._annealing_linear(1.0, 3.0, 0.25) == 1.5
+    assert schedule._anneal_func(2.0, 4.0, 1) == 4.0
+
+
+def test_the_scales_of_cycles_are_functions_of_their_own():
+    cyclic = schedules.CyclicLR
+    assert cyclic._triangular_scale_fn(3) == 1.0
+    assert cyclic._triangular2_scale_fn(3) == 0.25
+    assert cyclic._exp_range_scale_fn(0.5, 3) == 0.125

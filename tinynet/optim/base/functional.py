@@ -32,9 +32,9 @@ def take_step(
 
     Raises:
         AssertionError: the arguments are those of a scaled loss.
-        RuntimeError: the step counts are numbers.
+        RuntimeError: the step counts are numbers, and those of the class are tensors.
     """
-    if not all(isinstance(step, Tensor) for step in state.get("step", ())):
+    if optimizer.numbers and not all(isinstance(step, Tensor) for step in state["step"]):
         raise RuntimeError(
             "API has changed, `state_steps` argument must contain a list of singleton tensors"
         )

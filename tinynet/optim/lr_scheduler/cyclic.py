@@ -134,8 +134,21 @@ class CyclicLR(LRScheduler):
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":
-            return float(self.gamma**x)
-        return 1.0 if self.mode == "triangular" else 1 / (2.0 ** (x - 1))
+            return self._exp_range_scale_fn(self.gamma, x)
+        halves = self.mode == "triangular2"
+        return self._triangular2_scale_fn(x) if halves else self._triangular_scale_fn(x)
+
+    @staticmethod
+    def _triangular_scale_fn(x: float) -> float:
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x: float) -> float:
+        return float(1 / (2.0 ** (x - 1)))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma: float, x: float) -> float:
+        return float(gamma**x)
 
     def get_lr(self) -> list[Any]:
         """Return the learning rates for the batch; also sets the momentum."""
@@ -256,10 +269,19 @@ class OneCycleLR(LRScheduler):
     def _between(self, start: str, end: str, share: float) -> list[Any]:
         """Interpolate between two options of each group."""
         ends = zip(*(values_of(self.optimizer, name) for name in (start, end)), strict=True)
-        if self._anneal_func_type == "linear":
-            return [(b - a) * share + a for a, b in ends]
-        rise = math.cos(math.pi * share) + 1
-        return [b + (a - b) / 2.0 * rise for a, b in ends]
+        return [self._anneal_func(a, b, share) for a, b in ends]
+
+    def _anneal_func(self, start: Any, end: Any, pct: float) -> Any:
+        linear = self._anneal_func_type == "linear"
+        return (self._annealing_linear if linear else self._annealing_cos)(start, end, pct)
+
+    @staticmethod
+    def _annealing_cos(start: Any, end: Any, pct: float) -> Any:
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start: Any, end: Any, pct: float) -> Any:
+        return (end - start) * pct + start
 
 
 def _total(total: int | None, epochs: int | None, per_epoch: int | None) -> int:

@@ -80,6 +80,33 @@ fails("tensor-ragged-depth", lambda tn: tn.tensor([1, [2]]))
 fails("tensor-string", lambda tn: tn.tensor("a"))
 fails("tensor-list-of-strings", lambda tn: tn.tensor(["a"]))
 fails("tensor-none", lambda tn: tn.tensor(None))
+for _name, _data in {
+    "set": {1, 2},
+    "empty-set": set(),
+    "dict": {1: 2},
+    "set-in-list": [{1}],
+    "object": [...],
+    "string-after-number": [1, "a"],
+    "bytes": b"ab",
+    "strings-of-strings": [["a"], [1]],
+}.items():
+    fails(f"tensor-{_name}", lambda tn, data=_data: tn.tensor(data))
+    fails(f"as_tensor-{_name}", lambda tn, data=_data: tn.as_tensor(data))
+    fails(f"tensor-{_name}-float", lambda tn, data=_data: tn.tensor(data, dtype=tn.float64))
+    fails(f"tensor-{_name}-int", lambda tn, data=_data: tn.tensor(data, dtype=tn.int64))
+fails("FloatTensor-set", lambda tn: tn.FloatTensor({1}))
+for _name, _call in {
+    "zeros-bool": lambda tn: tn.zeros(True),
+    "ones-bools": lambda tn: tn.ones((True, 2)),
+    "full-bool": lambda tn: tn.full((True,), 1.0),
+    "randn-bool": lambda tn: tn.randn(True),
+}.items():
+    fails(_name, _call)
+case("ones-bool-after-int", lambda tn: tn.ones(2, True))
+case("view-bool-after-int", lambda tn, x: x.view(2, True), f64(2))
+case("linspace-bools", lambda tn: (tn.linspace(False, True, 3), tn.logspace(False, True, 3)))
+case("arange-bools", lambda tn: (tn.arange(True), tn.arange(True, 5), tn.arange(0, 5, True)))
+case("full-of-bool", lambda tn: (tn.full((2,), True), tn.full((2,), True, dtype=tn.float32)))
 fails("tensor-requires-grad-of-ints", lambda tn: tn.tensor([1], requires_grad=True))
 fails("from_numpy-list", lambda tn: tn.from_numpy([1.0]))
 fails("from_numpy-negative-strides", lambda tn: tn.from_numpy(np.arange(3.0)[::-1]))

@@ -16,7 +16,7 @@ from tinynet.core.devices import DeviceLike, require_cpu
 from tinynet.core.tensors.tensor import Tensor, _check_lone, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.ops.arguments import also_named
+from tinynet.ops.arguments import also_named, whole
 from tinynet.ops.shaping.views import Ints, sizes
 
 # ---- from data ----------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def _array_of(data: Any, dtype: Any) -> Array:
     except ValueError:
         raise dtypes.ragged(data) from None
     if array.dtype.kind in "US" or array.dtype.kind == "O" and not _numbers_only(array):
-        raise _not_numbers(data)
+        raise _not_numbers(data, kind)
     if kind is None:  # O: more than 64 bits
         kinds: dict[str, np.dtype[Any]] = dict.fromkeys("iuO", dtypes.int64.numpy)
         kinds |= {"f": dtypes.default_float(), "b": np.dtype(bool)}
@@ -123,17 +123,22 @@ def plain_values(data: Any) -> Any:
     return data
 
 
-def _not_numbers(data: Any) -> Exception:
-    item = data
+def _not_numbers(data: Any, kind: np.dtype[Any] | None) -> Exception:
+    """Return the error of data that are not numbers, of a dtype or to be inferred."""
+    first = item = data
+    while isinstance(first, (list, tuple)) and first:
+        first = first[0]
     while isinstance(item, (list, tuple)) and item:
         item = next((x for x in item if not isinstance(x, (int, float))), item[0])
-    if isinstance(item, str):
-        if item is not data:
-            return ValueError("too many dimensions 'str'")
-        return TypeError("new(): invalid data type 'str'")
-    if item is None:
-        return RuntimeError("Could not infer dtype of NoneType")
-    return TypeError(f"new(): invalid data type '{type(item).__name__}'")
+    name = type(item).__name__
+    if isinstance(first, str) and first is not data:  # each letter is a string again
+        return ValueError("too many dimensions 'str'")
+    if isinstance(item, (str, bytes)) and (item is data or kind is None):
+        return TypeError(f"new(): invalid data type '{name}'")
+    if kind is not None:
+        whole = f"'{name}' object cannot be interpreted as an integer"
+        return TypeError(whole if kind.kind in "iub" else f"must be real number, not {name}")
+    return RuntimeError(f"Could not infer dtype of {name}")
 
 
 @public_function
@@ -151,8 +156,9 @@ def tensor(
 
     Raises:
         ValueError: nested sequences of unequal length.
-        TypeError: an element is not a number.
-        RuntimeError: ``requires_grad`` with a dtype that is not floating-point.
+        TypeError: an element is a string.
+        RuntimeError: an element is not a number; ``requires_grad`` with a dtype that is not
+            floating-point.
 
     Example:
         >>> tn.tensor([[1, 2], [3, 4]])
@@ -177,7 +183,8 @@ def as_tensor(data: Any, dtype: DtypeLike = None, device: DeviceLike = None) -> 
 
     Raises:
         ValueError: nested sequences of unequal length.
-        TypeError: an element is not a number.
+        TypeError: an element is a string.
+        RuntimeError: an element is not a number.
 
     Example:
         >>> tn.as_tensor([1.0, 2.0])
@@ -223,14 +230,14 @@ def shape_of(args: tuple[Any, ...], name: str) -> tuple[int, ...]:
     try:
         shape = sizes(args)
     except TypeError:
-        items = args[0] if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
-        wrong = next((n for n in items if not isinstance(n, (int, np.integer, Tensor))), None)
-        if wrong is None:
-            raise
-        raise TypeError(
-            f"{name}(): argument 'size' (position 1) must be tuple of ints, "
-            f"not {type(wrong).__name__}"
-        ) from None
+        listed = len(args) == 1 and isinstance(args[0], (tuple, list))
+        for i, n in enumerate(args[0] if listed else args):
+            if not isinstance(n, (int, np.integer, Tensor)) or isinstance(n, bool):
+                kind = type(n).__name__
+                said = f"but found element of type {kind} at pos {i}" if listed else f"not {kind}"
+                words = "argument 'size' (position 1) must be tuple of ints"
+                raise TypeError(f"{name}(): {words}, {said}") from None
+        raise
     if min(shape, default=0) < 0:
         if name == "zeros":
             raise RuntimeError("zeros: Dimension size must be non-negative.")
@@ -377,7 +384,7 @@ def eye(
     """
     require_cpu(device)
     for name, count in (("n", n), ("m", m)):
-        if count is not None and count < 0:
+        if count is not None and whole(name, count) < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {count}")
     refuse_huge((n, n if m is None else m))
     return finish(np.eye(n, m, dtype=float_kind(dtype)), requires_grad)

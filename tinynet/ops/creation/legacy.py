@@ -72,7 +72,7 @@ def _source(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     lengths: list[Any] = [_length(n) for n in args]
     if None in lengths:
         wrong = type(args[lengths.index(None)]).__name__
-        raise TypeError(f"new(): data must be a sequence or sizes (got {wrong})")
+        raise TypeError(f"new(): data must be a sequence (got {wrong})")
     return Size(lengths or (0,))
 
 

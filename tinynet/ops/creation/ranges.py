@@ -16,7 +16,7 @@ from tinynet.core.tensors.tensor import Tensor, public_function, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.strides import array_in, integers
-from tinynet.ops.arguments import same_dtype
+from tinynet.ops.arguments import same_dtype, whole
 from tinynet.ops.creation.constructors import (
     as_tensor,
     finish,
@@ -108,7 +108,7 @@ def _steps(start: Any, end: Any, steps: int, wide: np.dtype[Any]) -> Array:
     """Return evenly spaced values, computed from the nearer end, as PyTorch rounds them."""
     if isinstance(start, np.integer):  # their difference may overflow the dtype
         start, end = float(start), float(end)
-    if steps < 0:
+    if whole("steps", steps) < 0:
         raise RuntimeError("number of steps must be non-negative")
     refuse_huge((steps,))
     if steps < 2:

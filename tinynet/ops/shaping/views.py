@@ -44,9 +44,15 @@ Ints = int | Sequence[int]
 
 
 def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
-    """Return a shape given as ``f(2, 3)``, ``f((2, 3))`` or ``f(x.shape)``."""
+    """Return a shape given as ``f(2, 3)``, ``f((2, 3))`` or ``f(x.shape)``.
+
+    Raises:
+        TypeError: one is not an integer, or the first a boolean; PyTorch takes booleans after it.
+    """
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
+    if args and isinstance(args[0], bool):
+        raise TypeError("sizes must be tuple of ints, not bool")
     return tuple(map(operator.index, args))
 
 

@@ -359,3 +359,49 @@ def a_write_in_a_larger_shape_is_refused(T):
 def a_write_of_floats_into_integers_is_refused(T):
     y = T.tensor([1, 2])
     y.add_(0.5)
+
+
+@program
+def products_and_determinants_save_their_results(T):
+    errors = []
+    for call in (
+        lambda x: x.prod(),
+        lambda x: x.prod(0),
+        lambda x: x.prod(1, keepdim=True),
+        lambda x: T.linalg.det(x),
+    ):
+        x = T.tensor([[1.0, 2.0], [3.0, 5.0]], requires_grad=True)
+        y = call(x)
+        y.add_(1)
+        errors.append(attempt(lambda y=y: y.sum().backward()))
+    return locals()
+
+
+@program
+def erfinv_saves_its_input(T):
+    x = T.tensor([0.25, -0.5], requires_grad=True)
+    y = T.erfinv(x)
+    y.mul_(2)
+    y.sum().backward()
+    z = x * 1
+    y = T.erfinv(z)
+    z.mul_(2)
+    error = attempt(lambda: y.sum().backward())
+    return locals()
+
+
+@program
+def ctc_loss_saves_its_result_before_infinities_are_replaced(T):
+    errors, d_x = [], []
+    for zero_infinity in (False, True):
+        x = T.zeros(4, 2, 3, dtype=T.float64, requires_grad=True)
+        labels, lengths = T.tensor([[1, 2], [2, 2]]), T.tensor([2, 2])
+        options = {"reduction": "none", "zero_infinity": zero_infinity}
+        y = T.nn.functional.ctc_loss(
+            x.log_softmax(-1), labels, T.tensor([4, 2]), lengths, **options
+        )
+        node = type(y.grad_fn).__name__
+        y.mul_(2)
+        errors.append(attempt(lambda y=y: y.sum().backward()))
+        d_x.append(x.grad)
+    return locals()

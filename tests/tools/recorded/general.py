@@ -41,8 +41,8 @@ GENERAL = (
     ),
     Departure(
         "The producer of a changed value is named by its node, 'output 0 of SigmoidBackward0'; "
-        "PyTorch 2.13 says 'output 0 of Sigmoid'.",
-        said=r"(.* is output \d+ of )(\w+)(, is .*)",
+        "PyTorch 2.13 says 'output 0 of Sigmoid', and 'of Prod1' for ProdBackward1.",
+        said=r"(.* is output \d+ of )(\w+?)\d?(, is .*)",
         ours=lambda said: rf"{re.escape(said[1])}{said[2]}Backward\d*{re.escape(said[3])}",
     ),
     Departure(

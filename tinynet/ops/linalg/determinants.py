@@ -51,7 +51,8 @@ def _of_cofactors(g: Any, A: Any, result: Any) -> Any:
     return result * inner - result @ g.mT @ inverse.mT
 
 
-determinant.grad(A=lambda g, A: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
+# ``result`` is named for its version: a write to it before backward is refused, as in PyTorch.
+determinant.grad(A=lambda g, A, result: unsqueeze(unsqueeze(g, -1), -1) * cofactors(A))
 cofactors.grad(A=_of_cofactors)
 
 

@@ -11,7 +11,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.pointwise.erf_kernel import erf_of
 from tinynet.ops.pointwise.erf_kernel import far as _far
 from tinynet.ops.pointwise.erf_kernel import near as _near
-from tinynet.ops.pointwise.exponential import exp
+from tinynet.ops.pointwise.exponential import exp, square
 from tinynet.ops.special_functions import only_special, special
 
 # ---- the error function -------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def erfinv(self: Array, /) -> Array:
     return _inverse(y, 1 - np.abs(y)).astype(self.dtype)
 
 
-erfinv.grad(self=lambda g, result: g * (exp(result * result) / _SLOPE))
+erfinv.grad(self=lambda g, self: g * (exp(square(erfinv(self))) / _SLOPE))
 
 # ---- the normal distribution --------------------------------------------------------------------
 

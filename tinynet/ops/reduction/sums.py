@@ -257,6 +257,7 @@ def nanmean(
 
 
 # ---- products -----------------------------------------------------------------------------------
+# As in PyTorch, a write to a result before backward is refused, so the formulas name ``result``.
 
 
 @operation(node="ProdBackward0", autocast="float32", complex=True)
@@ -268,7 +269,7 @@ def prod_all(self: Array, /, dtype: DtypeLike = None) -> Array:
 
 
 prod_all.grad(
-    self=lambda g, self, self_shape: expand(g, self_shape) * _others(self, self_shape, None)
+    self=lambda g, self, self_shape, result: expand(g, self_shape) * _others(self, self_shape, None)
 )
 
 
@@ -282,7 +283,7 @@ def prod_dim(self: Array, /, dim: int, keepdim: bool = False, dtype: DtypeLike =
 
 
 prod_dim.grad(
-    self=lambda g, self, self_shape, dim, keepdim: (
+    self=lambda g, self, self_shape, dim, keepdim, result: (
         spread(g, self_shape, dim, keepdim) * _others(self, self_shape, dim)
     )
 )

@@ -12,6 +12,7 @@ where that skips a blank between different classes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.nn.functional.checks import check_reduction, reduced, tensor_only
 from tinynet.ops.arguments import name_of, no_derivative
+from tinynet.ops.pointwise.arithmetic import where
 
 __all__ = ["ctc_loss"]
 
@@ -79,7 +81,7 @@ def _reversed(lengths: Array, count: int) -> Array:
     return np.where(places < lengths, lengths - 1 - places, places)
 
 
-@operation(node="CtcLossBackward0", hidden=("sums", "nll"))
+@operation(node="CtcLossBackward0", hidden=("sums",))
 def ctc_nll(
     log_probs: Array,
     labels: Array,
@@ -88,7 +90,7 @@ def ctc_nll(
     /,
     blank: int,
     zero_infinity: bool,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, Array]:
     """Return the negative logarithm of the probability of each sequence.
 
     Args:
@@ -96,7 +98,7 @@ def ctc_nll(
         labels: ``[batch, longest]``; what is after the length of a sequence does not matter.
         input_lengths, target_lengths: ``[batch]``.
         blank: the index of the blank class.
-        zero_infinity: return 0 for a sequence that has no path.
+        zero_infinity: give a sequence that has no path no gradient, instead of NaN.
     """
     states, skips = _states(labels, blank)
     sums = _paths(_emissions(log_probs, states), skips)
@@ -105,7 +107,7 @@ def ctc_nll(
     before = np.where(target_lengths > 0, sums[last, 2 * target_lengths - 1, batch], -np.inf)
     nll = -np.logaddexp(end, before).astype(sums.dtype)
     nll[input_lengths == 0] = np.where(target_lengths[input_lengths == 0] == 0, 0, np.inf)
-    return np.where(np.isinf(nll), 0, nll) if zero_infinity else nll, sums, nll
+    return nll, sums
 
 
 @operation(node="CtcLossBackwardBackward0")
@@ -150,9 +152,9 @@ def ctc_nll_backward(
 
 _not_twice = no_derivative("aten::_ctc_loss_backward")
 ctc_nll.grad(
-    log_probs=lambda g, log_probs, labels, input_lengths, target_lengths, sums, nll, blank,
+    log_probs=lambda g, log_probs, labels, input_lengths, target_lengths, sums, result, blank,
     zero_infinity: ctc_nll_backward(
-        g, log_probs, labels, input_lengths, target_lengths, sums, nll, blank, zero_infinity
+        g, log_probs, labels, input_lengths, target_lengths, sums, result, blank, zero_infinity
     )
 )  # fmt: skip
 ctc_nll_backward.grad(g=_not_twice, log_probs=_not_twice)
@@ -295,6 +297,8 @@ def ctc_loss(
     found = _constants(targets._array, given[0], given[1], tuple(log_probs.shape), blank)
     labels, times, lengths = map(wrap, found)
     loss = ctc_nll.function(log_probs, labels, times, lengths, blank, zero_infinity)
+    if zero_infinity:
+        loss = where.function(loss == math.inf, 0.0, loss)
     if reduction == "mean":
         loss = loss / lengths.clamp(min=1).to(log_probs.dtype)
     return reduced(loss, reduction)

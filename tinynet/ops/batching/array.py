@@ -297,7 +297,7 @@ def at_levels(x: BatchedArray, levels: tuple[Any, ...]) -> Array:
 
 def spread_out(values: Sequence[Any], levels: tuple[Any, ...]) -> list[Any]:
     """Return operands whose examples broadcast: missing dimensions follow those of the batch."""
-    ndim = max((x.ndim for x in values if isinstance(x, (np.ndarray, np.generic))), default=0)
+    ndim = max([getattr(x, "ndim", 0) for x in values], default=0)
     found = []
     for x in values:
         if type(x) is BatchedArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from tinynet.core.declaration.operation import REGISTRY, Operation
@@ -100,6 +101,7 @@ MATRICES = "A"  # the name of a tensor input: a matrix, or any number of them
 RULES: dict[str, Rule] = {name: rule for rule, names in FAMILIES.items() for name in names.split()}
 
 
+@functools.cache
 def rule_of(op: Operation) -> Rule | None:
     """Return the batching rule of an operation; None: example by example."""
     name = op.name

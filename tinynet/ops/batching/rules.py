@@ -43,17 +43,16 @@ class Call:
         self.args, self.kwargs = args, kwargs
         values = list(args)
         for a in args:
-            if isinstance(a, (tuple, list)):
+            if type(a) is tuple or type(a) is list:
                 values += a
-        self.levels = united(values)
+        batched = [x for x in values if type(x) is BatchedArray]
+        first = batched[0]
+        self.levels, self.batch = first.levels, first.batch
+        if any([x.levels != first.levels for x in batched]):
+            self.levels = united(batched)
+            sizes = {n: k for x in batched for n, k in zip(x.levels, x.batch, strict=True)}
+            self.batch = tuple(sizes[level] for level in self.levels)
         self.count = len(self.levels)
-        sizes = {
-            level: n
-            for x in values
-            if is_batched(x)
-            for level, n in zip(x.levels, x.batch, strict=True)
-        }
-        self.batch = tuple(sizes[level] for level in self.levels)
         self.examples = math.prod(self.batch)
         self.several = op.multiple or bool(op.hidden)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -38,7 +39,10 @@ def substitute(A: Array, B: Array, upper: bool, unit: bool) -> Array:
     error is that of a general solver, at the cost of a triangular one. A zero on the diagonal gives
     infinities, as in LAPACK.
     """
-    n, batch = A.shape[-1], np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
+    n = A.shape[-1]
+    if n <= BLOCK:
+        return _solved(_triangle(A, upper, unit), B, upper)
+    batch = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
     X = np.empty((*batch, *B.shape[-2:]), np.result_type(A, B))
     starts = range(0, n, BLOCK)
     for start in reversed(starts) if upper else starts:
@@ -53,10 +57,15 @@ def substitute(A: Array, B: Array, upper: bool, unit: bool) -> Array:
 
 def _triangle(block: Array, upper: bool, unit: bool) -> Array:
     """Return one triangle of a block, optionally with ones on the diagonal."""
-    if not unit:
-        return np.triu(block) if upper else np.tril(block)
-    ones = np.eye(block.shape[-1], dtype=block.dtype)
-    return ones + (np.triu(block, 1) if upper else np.tril(block, -1))
+    inside, others = _pattern(block.shape[-1], upper, unit, block.dtype)
+    return np.where(inside, block, others)
+
+
+@functools.cache
+def _pattern(n: int, upper: bool, unit: bool, kind: np.dtype[Any]) -> tuple[Array, Array]:
+    """Return where a triangle of up to ``BLOCK`` rows lies, and what is elsewhere."""
+    lower = np.tri(n, k=-1 if unit else 0, dtype=bool)
+    return lower.T if upper else lower, np.eye(n, dtype=kind) if unit else np.zeros((), kind)
 
 
 def _solved(T: Array, B: Array, upper: bool) -> Array:
@@ -193,7 +202,7 @@ def permutation(pivots: Array, m: int) -> Array:
     flat = pivots.reshape(math.prod(batch), count)
     order = np.tile(np.arange(m), (len(flat), 1))
     every = np.arange(len(flat))
-    for j in range(count):
+    for j in np.flatnonzero((flat != np.arange(1, count + 1)).any(0)).tolist():
         other = flat[:, j] - 1
         order[every, other], order[:, j] = order[:, j].copy(), order[every, other]
     swapped = order[:, None, :] == np.arange(m)[None, :, None]

@@ -95,6 +95,7 @@ PATHS: dict[str, str] = {
     "torch.distributed.autograd": "compat.parallel.distributed",
     "torch.distributed.checkpoint": "compat.parallel.distributed",
     "torch.distributed.checkpoint.hf_storage": "compat.parallel.distributed",
+    "torch.distributed.checkpoint.state_dict": "compat.parallel.state_dicts",
     "torch.distributed.device_mesh": "compat.parallel.distributed",
     "torch.distributed.elastic": "compat.parallel.distributed",
     "torch.distributed.elastic.multiprocessing": "compat.parallel.distributed",

@@ -7,6 +7,7 @@ graph attention networks. Results and gradients go to the values, which have a h
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -42,7 +43,7 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: DtypeLike 
         dtype: of the result; the input's by default.
 
     Returns:
-        A number, or a sparse tensor of the other dimensions.
+        A sparse tensor of the other dimensions; a dense one if none of them is sparse.
 
     Raises:
         RuntimeError: the input is dense, or a dimension is given twice.
@@ -58,17 +59,19 @@ def sum(input: Tensor, dim: int | Sequence[int] | None = None, dtype: DtypeLike 
         values = values.to(dtype)
     if isinstance(dim, Sequence) and not dim:
         return _sparse(pattern, values)
-    over = axes_of(dim, len(pattern.shape))
-    kept = [d for d in range(len(pattern.shape)) if d not in over]
+    count = len(pattern.shape)
+    over = axes_of(dim, input.ndim)
+    inner = [d - count + 1 for d in over if d >= count]
+    values = values.sum(inner) if inner else values
+    kept = [d for d in range(count) if d not in over]
     if not kept:
-        return values.sum()
+        return values.sum(0)
     part = Pattern(pattern.index[kept], tuple(pattern.shape[d] for d in kept))
     return _sparse(part, values).coalesce()
 
 
-def _lines(pattern: Pattern, dim: int) -> tuple[Array, int]:
-    """Return the number of the line along ``dim`` of each entry, and the number of lines."""
-    (axis,) = axes_of(dim, len(pattern.shape))
+def _lines(pattern: Pattern, axis: int) -> tuple[Array, int]:
+    """Return the number of the line along an axis of each entry, and the number of lines."""
     others = [d for d in range(len(pattern.shape)) if d != axis]
     flat = Pattern(pattern.index[others], tuple(pattern.shape[d] for d in others)).flat
     unique, line = np.unique(flat, return_inverse=True)
@@ -82,16 +85,23 @@ def _exponents(
     pattern, values = _entries(input, "softmax")
     if dtype is not None:
         values = values.to(dtype)
+    (axis,) = axes_of(dim, input.ndim)
     if not values.is_floating_point():
         raise NotImplementedError(
             f"\"softmax\" not implemented for '{values.dtype.tensor_name.removesuffix('Tensor')}'"
         )
-    line, count = _lines(pattern, dim)
-    maxima = np.full(count, -np.inf, values._array.dtype)
+    inside = axis - len(pattern.shape) + 1
+    if inside > 0:  # a dimension of the entries
+        largest = values.detach().amax(inside, keepdim=True)
+        return pattern, values - largest, lambda x: x.sum(inside, keepdim=True)
+    line, count = _lines(pattern, axis)
+    dense = values._array.shape[1:]
+    maxima = np.full((count, *dense), -np.inf, values._array.dtype)
     np.maximum.at(maxima, line, values._array)
 
     def sums(x: Tensor) -> Tensor:
-        total = index_put(zeros(count, dtype=x.dtype), (wrap(line),), x, accumulate=True)
+        total = zeros(count, *dense, dtype=x.dtype)
+        total = index_put(total, (wrap(line),), x, accumulate=True)
         return total[wrap(line)]
 
     return pattern, values - wrap(maxima[line]), sums
@@ -356,9 +366,10 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
             "sparse_mask(): operands have incompatible sizes; self has size "
             f"{list(self.shape)} but mask has size {list(mask.shape)}"
         )
-    pattern = _stored(mask, "sparse_mask")[0]
+    pattern, values = _stored(mask, "sparse_mask")
     dense = self.to_dense() if self.is_sparse else self
-    return _sparse(pattern, dense.reshape(-1)[wrap(pattern.flat)])
+    entries = dense.reshape(math.prod(pattern.shape), *values.shape[1:])
+    return _sparse(pattern, entries[wrap(pattern.flat)])
 
 
 def _refuse_layout(name: str, order: str) -> Callable[[Tensor], Tensor]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,15 @@ from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put
 from tinynet.ops.pointwise.conversion import converted
+from tinynet.ops.shaping.views import axis_of
 
 
 class Pattern:
     """The sparsity pattern of a tensor: the indices of its entries.
 
     Attributes:
-        index: ``[dimensions, entries]``.
-        shape: the shape of the tensor.
+        index: ``[sparse dimensions, entries]``.
+        shape: the lengths of the sparse dimensions, which come first; entries have the others.
     """
 
     def __init__(self, index: Array, shape: tuple[int, ...]):
@@ -75,8 +77,14 @@ class Entries:
 
     def __init__(self, pattern: Pattern, values: Tensor):
         self.pattern, self.values = pattern, values
-        self.shape, self.dtype = pattern.shape, values._array.dtype
+        self.shape = (*pattern.shape, *values._array.shape[1:])
+        self.dtype = values._array.dtype
         self.ndim, self.size = len(self.shape), int(np.prod(self.shape, dtype=int))
+
+    @property
+    def flat_shape(self) -> tuple[int, ...]:
+        """The shape of the dense array with one dimension for all sparse ones."""
+        return (math.prod(self.pattern.shape), *self.values._array.shape[1:])
 
     def tensor(self) -> Tensor:
         """Return a sparse tensor with these entries."""
@@ -91,7 +99,7 @@ class Entries:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         whole = np.zeros(self.shape, self.dtype)
-        np.add.at(whole.reshape(-1), self.pattern.flat, self.values._array)
+        np.add.at(whole.reshape(self.flat_shape), self.pattern.flat, self.values._array)
         return whole if dtype is None else whole.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
@@ -140,9 +148,9 @@ class SparseTensor(Tensor):
     def to_dense(self, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
         """Return the dense tensor."""
         pattern, values = self._array.pattern, self._array.values
-        whole: Any = zeros(self._array.size, dtype=values.dtype)
+        whole: Any = zeros(self._array.flat_shape, dtype=values.dtype)
         whole = index_put(whole, (wrap(pattern.flat),), values, accumulate=True)
-        whole = whole.reshape(pattern.shape)
+        whole = whole.reshape(self._array.shape)
         return whole if dtype is None else converted(whole, dtypes.as_numpy(dtype))
 
     def coalesce(self) -> Tensor:
@@ -150,8 +158,9 @@ class SparseTensor(Tensor):
         pattern = self._array.pattern
         unique, first, inverse = np.unique(pattern.flat, return_index=True, return_inverse=True)
         index = pattern.index[:, first]
-        values = zeros(len(unique), dtype=self._array.values.dtype)
-        summed = index_put(values, (wrap(inverse),), self._array.values, accumulate=True)
+        values = self._array.values
+        whole = zeros(len(unique), *values.shape[1:], dtype=values.dtype)
+        summed = index_put(whole, (wrap(inverse),), values, accumulate=True)
         return _sparse(Pattern(index, pattern.shape), summed)
 
     def is_coalesced(self) -> bool:
@@ -173,20 +182,37 @@ class SparseTensor(Tensor):
         return self._array.pattern.index.shape[1]
 
     def sparse_dim(self) -> int:
-        """Return the number of dimensions: all are sparse."""
-        return self._array.ndim
+        """Return the number of dimensions that the indices cover."""
+        return len(self._array.pattern.shape)
 
     def dense_dim(self) -> int:
-        """Return 0."""
-        return 0
+        """Return the number of dimensions of an entry."""
+        return self._array.ndim - self.sparse_dim()
 
     def t(self) -> Tensor:
         """Return the transposed matrix."""
+        sparse, dense = self.sparse_dim(), self.dense_dim()
+        if sparse > 2 or dense:
+            raise RuntimeError(
+                "t() expects a tensor with <= 2 sparse and 0 dense dimensions, but got "
+                f"{sparse} sparse and {dense} dense dimensions"
+            )
         return _sparse(self._array.pattern.transposed, self._array.values)
 
     def transpose(self, dim0: int, dim1: int) -> Tensor:
-        """Return the matrix with two dimensions exchanged."""
-        return self.t() if dim0 % 2 != dim1 % 2 else self
+        """Return the tensor with two sparse dimensions exchanged."""
+        pattern, places = self._array.pattern, [*range(self.sparse_dim())]
+        first, second = (axis_of(d, self.dim()) for d in (dim0, dim1))
+        if first == second:
+            return self
+        if max(first, second) >= len(places):
+            raise RuntimeError(
+                "sparse transpose: transposed dimensions must be sparse Got sparse_dim: "
+                f"{len(places)}, d0: {first}, d1: {second}"
+            )
+        places[first], places[second] = second, first
+        shape = tuple(pattern.shape[d] for d in places)
+        return _sparse(Pattern(pattern.index[places], shape), self._array.values)
 
     def mm(self, mat2: Tensor) -> Tensor:
         """Return the product with a dense matrix."""
@@ -267,8 +293,9 @@ def sparse_coo_tensor(
     Products with dense matrices differentiate to ``values``.
 
     Args:
-        indices: ``[dimensions, entries]``.
-        values: ``[entries]``; values with the same indices are added.
+        indices: ``[sparse dimensions, entries]``.
+        values: ``[entries, ...]``; values with the same indices are added. Their other dimensions
+            are the last ones of the tensor, which are dense.
         size: the shape; by default the smallest that fits.
         dtype: by default the values'.
         device: only the CPU.
@@ -285,17 +312,26 @@ def sparse_coo_tensor(
     """
     index = np.asarray(as_tensor(indices)._array, np.int64)
     made = as_tensor(values, dtype=dtype, device=device)
-    if index.ndim != 2 or made.dim() != 1 or index.shape[1] != made.shape[0]:
+    if index.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(index.shape)}")
+    count = made.shape[0] if made.dim() else 1
+    if not made.dim() or index.shape[1] != count:
         raise RuntimeError(
-            f"number of dimensions must be sparse_dim and the entries as many as the values, but "
-            f"got indices of shape {list(index.shape)} and values of shape {list(made.shape)}"
+            "indices and values must have same nnz, but got nnz from indices: "
+            f"{index.shape[1]}, nnz from values: {count}"
         )
     least = tuple(int(n) + 1 for n in index.max(1)) if index.size else (0,) * len(index)
-    shape = least if size is None else tuple(int(n) for n in size)
-    if len(shape) != len(index):
+    dense = tuple(made.shape[1:])
+    shape = (*least, *dense) if size is None else tuple(int(n) for n in size)
+    if len(shape) != len(index) + len(dense):
         raise RuntimeError(
             f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(shape)}, "
-            f"sparse_dim = {len(index)}, dense_dim = 0"
+            f"sparse_dim = {len(index)}, dense_dim = {len(dense)}"
+        )
+    shape, rest = shape[: len(index)], shape[len(index) :]
+    if rest != dense:
+        raise RuntimeError(
+            f"values has incorrect size, expected {[made.shape[0], *rest]}, got {[*made.shape]}"
         )
     if index.size and (index.min() < 0 or any(a > b for a, b in zip(least, shape, strict=True))):
         raise RuntimeError(
@@ -353,6 +389,11 @@ def mm(mat1: Tensor, mat2: Tensor) -> Tensor:
     if not isinstance(mat1, SparseTensor):
         return mat1 @ dense
     pattern, values = mat1._array.pattern, mat1._array.values
+    if mat1.dense_dim():
+        raise RuntimeError(
+            "addmm: Argument #2: matrices expected, got "
+            f"{mat1.sparse_dim()} sparse and {mat1.dense_dim()} dense dimensions"
+        )
     if len(pattern.shape) != 2 or dense.dim() != 2 or pattern.shape[1] != dense.shape[0]:
         raise RuntimeError(
             "mat1 and mat2 shapes cannot be multiplied "
@@ -366,7 +407,9 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     """Return a sparse tensor with the nonzero entries.
 
     Args:
-        sparse_dim, layout: accepted: all dimensions are sparse.
+        sparse_dim: the number of sparse dimensions, the first ones; all by default. An entry has
+            the others.
+        layout: accepted, without effect.
 
     Raises:
         RuntimeError: ``sparse_dim`` is no number of sparse dimensions.
@@ -377,11 +420,14 @@ def to_sparse(self: Tensor, sparse_dim: int | None = None, *, layout: Any = None
     """
     if isinstance(self, SparseTensor):
         return self
-    _check_sparse_dim(self.ndim if sparse_dim is None else sparse_dim, self.ndim)
-    flat = np.flatnonzero(self._array)
-    index = np.array(np.unravel_index(flat, self._array.shape)) if self.ndim else flat[None][:0]
-    values = self.reshape(-1)[wrap(flat)]
-    return _sparse(Pattern(index, tuple(self._array.shape)), values)
+    count = self.ndim if sparse_dim is None else sparse_dim
+    _check_sparse_dim(count, self.ndim)
+    shape, dense = tuple(self._array.shape[:count]), self._array.shape[count:]
+    entries = self.reshape(math.prod(shape), *dense)
+    full = (entries._array != 0).any(axis=tuple(range(1, entries.ndim)))
+    flat = np.flatnonzero(full)
+    index = np.array(np.unravel_index(flat, shape)) if self.ndim else flat[None][:0]
+    return _sparse(Pattern(index, shape), entries[wrap(flat)])
 
 
 def _check_sparse_dim(count: int, ndim: int) -> None:

@@ -138,3 +138,69 @@ for _name, _offsets, _shape in (
     )
 for _name in ("crow_indices", "col_indices", "ccol_indices", "row_indices"):
     fails(f"{_name}-dense", lambda tn, x, name=_name: getattr(x, name)(), f64(2, 2).const)
+
+# ---- dense dimensions ----
+
+
+def hybrid(tn, values, dense=(2,)):
+    return matrix(tn, values, (3, 4, *dense))
+
+
+def whole(result):
+    return result.to_dense() if result.is_sparse else result
+
+
+for _dim in (None, 0, 1, 2, -1, (0, 1), (0, 2), [0, 1, 2]):
+    case(
+        f"sparse_sum-of-dense-dimensions-{_dim}",
+        lambda tn, v, dim=_dim: whole(tn.sparse.sum(hybrid(tn, v), dim)),
+        f64(5, 2),
+    )
+case(
+    "sparse_sum-of-two-dense-dimensions",
+    lambda tn, v: whole(tn.sparse.sum(hybrid(tn, v, (2, 3)), (1, 3))),
+    f64(5, 2, 3),
+)
+for _name in ("softmax", "log_softmax"):
+    for _dim in (0, 1, 2):
+        case(
+            f"sparse_{_name}-of-dense-dimensions-{_dim}",
+            lambda tn, v, f=_name, dim=_dim: getattr(tn.sparse, f)(hybrid(tn, v), dim).to_dense(),
+            f64(5, 2),
+        )
+case("to_dense-of-dense-dimensions", lambda tn, v: hybrid(tn, v).to_dense(), f64(5, 2))
+case("coalesce-of-dense-dimensions", lambda tn, v: hybrid(tn, v).coalesce().to_dense(), f64(5, 2))
+case(
+    "transpose-of-dense-dimensions",
+    lambda tn, v: hybrid(tn, v).transpose(0, 1).to_dense(),
+    f64(5, 2),
+)
+case(
+    "sparse_coo_tensor-of-dense-dimensions",
+    lambda tn, v: (
+        *entries(hybrid(tn, v).coalesce()),
+        hybrid(tn, v).shape,
+        (hybrid(tn, v).sparse_dim(), hybrid(tn, v).dense_dim(), hybrid(tn, v)._nnz()),
+    ),
+    f64(5, 2).const,
+)
+case(
+    "to_sparse-of-some-dimensions",
+    lambda tn, v: [entries(t.to_sparse(n)) for t in (v, v * (v > 0)) for n in (1, 2)],
+    f64(3, 4, 2).const,
+)
+case(
+    "sparse_mask-of-dense-dimensions",
+    lambda tn, v, m: entries(v.sparse_mask(hybrid(tn, m).coalesce())),
+    f64(3, 4, 2).const,
+    f64(5, 2).const,
+)
+for _name, _call in {
+    "t": lambda tn, v: hybrid(tn, v).t(),
+    "transpose": lambda tn, v: hybrid(tn, v).transpose(0, 2),
+    "number-of-dimensions": lambda tn, v: matrix(tn, v, (3, 4)),
+    "number-of-entries": lambda tn, v: matrix(tn, v[:3], (3, 4, 2)),
+    "number": lambda tn, v: matrix(tn, v[0, 0], (3, 4)),
+    "flat-indices": lambda tn, v: matrix(tn, v, (3, 2), [0, 1, 2, 0, 1]),
+}.items():
+    fails(f"sparse_coo_tensor-of-dense-dimensions-{_name}", _call, f64(5, 2).const)

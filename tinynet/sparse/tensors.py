@@ -28,6 +28,7 @@ from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put
 from tinynet.ops.pointwise.conversion import converted
+from tinynet.ops.products.matmul import unsafe_view
 from tinynet.ops.shaping.views import axis_of
 
 
@@ -150,7 +151,7 @@ class SparseTensor(Tensor):
         pattern, values = self._array.pattern, self._array.values
         whole: Any = zeros(self._array.flat_shape, dtype=values.dtype)
         whole = index_put(whole, (wrap(pattern.flat),), values, accumulate=True)
-        whole = whole.reshape(self._array.shape)
+        whole = unsafe_view.function(whole, self._array.shape)  # no view, as in PyTorch
         return whole if dtype is None else converted(whole, dtypes.as_numpy(dtype))
 
     def coalesce(self) -> Tensor:

@@ -204,3 +204,23 @@ for _name, _call in {
     "flat-indices": lambda tn, v: matrix(tn, v, (3, 2), [0, 1, 2, 0, 1]),
 }.items():
     fails(f"sparse_coo_tensor-of-dense-dimensions-{_name}", _call, f64(5, 2).const)
+
+
+def written(tn, v):
+    """What a graph attention layer does with the sums of its rows."""
+
+    class Sums(tn.autograd.Function):
+        @staticmethod
+        def forward(ctx, v):
+            return whole(tn.sparse.sum(hybrid(tn, v), 1))
+
+        @staticmethod
+        def backward(ctx, g):
+            return g[tn.tensor(INDEX[0])]
+
+    sums = Sums.apply(v)
+    sums[sums == 0] = 1.0
+    return sums, hybrid(tn, v).to_dense()._is_view()
+
+
+case("sparse_sum-written-to", written, f64(5, 2))

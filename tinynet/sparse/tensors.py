@@ -321,8 +321,15 @@ def sparse_coo_tensor(
             "indices and values must have same nnz, but got nnz from indices: "
             f"{index.shape[1]}, nnz from values: {count}"
         )
+    if requires_grad:
+        made = made.detach().requires_grad_()
+    return _sparse(Pattern(index, _shape_of(index, tuple(made._array.shape), size)), made)
+
+
+def _shape_of(index: Array, values: tuple[int, ...], size: Any) -> tuple[int, ...]:
+    """Return the lengths of the sparse dimensions, of the given size or the smallest that fits."""
     least = tuple(int(n) + 1 for n in index.max(1)) if index.size else (0,) * len(index)
-    dense = tuple(made.shape[1:])
+    dense = values[1:]
     shape = (*least, *dense) if size is None else tuple(int(n) for n in size)
     if len(shape) != len(index) + len(dense):
         raise RuntimeError(
@@ -332,15 +339,13 @@ def sparse_coo_tensor(
     shape, rest = shape[: len(index)], shape[len(index) :]
     if rest != dense:
         raise RuntimeError(
-            f"values has incorrect size, expected {[made.shape[0], *rest]}, got {[*made.shape]}"
+            f"values has incorrect size, expected {[values[0], *rest]}, got {[*values]}"
         )
     if index.size and (index.min() < 0 or any(a > b for a, b in zip(least, shape, strict=True))):
         raise RuntimeError(
             f"size is inconsistent with indices: {list(least)} exceeds {list(shape)}"
         )
-    if requires_grad:
-        made = made.detach().requires_grad_()
-    return _sparse(Pattern(index, shape), made)
+    return shape
 
 
 def sparse_csr_tensor(

@@ -100,6 +100,45 @@ def test_gradients_agree_with_finite_differences(row):
     assert gradcheck(row, row.leaves(), **TOLERANCES)
 
 
+def gradients(row, write=lambda made, inputs: None):
+    """Return the gradients of weighted results, after a write to these or to the inputs."""
+    leaves = row.leaves()
+    inputs = [t * 1 if t.requires_grad else t for t in leaves]
+    tn.manual_seed(0)
+    made = [t for t in floats(row(*inputs)) if t.requires_grad]
+    write(made, [t for t in inputs if t.requires_grad])
+    rng = np.random.RandomState(1)
+    weights = [tn.tensor(rng.rand(*t.shape), dtype=t.dtype) for t in made]
+    tn.autograd.backward(made, weights)
+    return [t.grad for t in leaves if t.requires_grad]
+
+
+@pytest.mark.sampled(3)
+@for_each({name: rows for name, rows in ROWS.items() if name not in REFUSED})
+def test_a_write_is_refused_or_changes_no_gradient(row):
+    """That is, to what a backward pass needs: a result, or memory that it shares with one."""
+    if not any(t.requires_grad for t in floats(row(*row.leaves()))):
+        return
+    expected = gradients(row)
+
+    def to_results(made, inputs):
+        for t in made:
+            t.add_(1.0)
+
+    def to_inputs(made, inputs):
+        with tn.no_grad():
+            for t in inputs:
+                t.add_(1.0)
+
+    for write in (to_results, to_inputs):
+        try:
+            found = gradients(row, write)
+        except RuntimeError:  # of versions, or of views that are not written to
+            continue
+        for g, h in zip(found, expected, strict=True):
+            assert (g is None and h is None) or tn.allclose(g, h, equal_nan=True)
+
+
 def check_second_derivatives(row, **mode):
     leaves = row.leaves()
     if any(t.requires_grad for t in floats(row(*leaves))):

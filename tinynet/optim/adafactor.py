@@ -177,5 +177,6 @@ def adafactor(
         >>> p
         tensor([0.5000])
     """
-    state = {"step": state_steps, "row_var": row_vars, "col_var": col_vars, "variance": variances}
+    state: dict[str, list[Any]] = {"row_var": row_vars, "col_var": col_vars}
+    state |= {"variance": variances, "step": state_steps}
     take_step(Adafactor, params, grads, state, locals(), eps=(eps1, eps2))

@@ -140,6 +140,6 @@ def sparse_adam(
         >>> p
         tensor([1.0000, 0.5000])
     """
-    before = [step - 1 for step in state_steps]  # the class counts the step itself
-    state = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": before}
+    state: dict[str, list[Any]] = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs}
+    state["step"] = [step - 1 for step in state_steps]  # the class counts the step itself
     take_step(SparseAdam, params, grads, state, locals(), betas=(beta1, beta2))

@@ -164,6 +164,8 @@ _SOURCES = {
              "real or complex"),
     "ihfft": (_from_real, False, "half of the inverse transform of real numbers", "real"),
 }  # fmt: skip
+_FORWARD = "y[j] = sum(x[k] * exp(-2 pi i j k / n))"
+_INVERSE = "y[j] = sum(x[k] * exp(2 pi i j k / n)) / n"
 _LENGTHS = "its length, by default the input's: cut, or extended by zeros"
 _HALVES = "the length of the result, by default 2 (n - 1) for n numbers"
 _EXAMPLES = {
@@ -181,7 +183,7 @@ _EXAMPLES = {
 
 
 def _documented(function: Any, name: str, over: str, arguments: str) -> Any:
-    source, _, what, kinds = _SOURCES[name.rstrip("2n")]
+    source, forward, what, kinds = _SOURCES[name.rstrip("2n")]
     lengths = _HALVES if source is _to_real else _LENGTHS
     base, example = name.rstrip("2n"), _EXAMPLES[name.rstrip("2n")]
     given, shown = f"tn.tensor({example[0]})", example[1]
@@ -189,6 +191,8 @@ def _documented(function: Any, name: str, over: str, arguments: str) -> Any:
         given, shown = f"{given}[None]", shown.replace("tensor([", "tensor([[").replace("])", "]])")
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Return {what.format(r=name.removeprefix("i"))}, over {over}.
+
+    Along a dimension of n numbers, ``{_FORWARD if forward else _INVERSE}``.
 
     Args:
         input: a {kinds} tensor.
@@ -270,6 +274,8 @@ def fftfreq(
 ) -> Tensor:
     """Return the frequencies of the results of ``fft``, in cycles per unit.
 
+    They are ``k / (n * d)`` for k = 0, 1, ..., -2, -1.
+
     Args:
         n: the number of data points.
         d: the distance between them.
@@ -310,7 +316,7 @@ def _rolled(input: Tensor, dim: Any, part: Callable[[int], int]) -> Tensor:
 
 
 def fftshift(input: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """Move the frequency zero from the start to the middle.
+    """Move the frequency zero from the start to the middle: ``y[k] = x[(k - n // 2) % n]``.
 
     Args:
         input: the results of a transform.

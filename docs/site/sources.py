@@ -47,7 +47,6 @@ EXEMPT = {
         "nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "
         "optim/base/swapping optim/lr_scheduler/base"
     ),
-    "one formula for all, which the module gives": "fft",
     "loads data": (
         "data/readers/arrays data/texts/tokenizer data/loading/collate data/readers/tables "
         "data/readers/table_rows data/dataset data/loading/sampler data/readers/files "

@@ -222,13 +222,12 @@ def keywords(function: F) -> F:
         return function
     names = _NAMES | others
     size = "size" if starred == "sizes" else starred
-    fast = getattr(function, "without_out", function)  # with positional arguments only
 
     @functools.wraps(function)
     def respelled(*args: Any, **kwargs: Any) -> Any:
         try:
             if not kwargs:
-                return fast(*args)  # most calls
+                return function(*args)  # the fast path of most calls
             for theirs, ours in names.items():
                 if theirs in kwargs and ours not in kwargs:
                     kwargs[ours] = kwargs.pop(theirs)

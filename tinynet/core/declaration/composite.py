@@ -102,6 +102,4 @@ def called(
             errors.refuse_unallocated(error)
             raise
 
-    if not (checks or autocast):
-        call.without_out = function  # type: ignore[attr-defined]  # an attribute of a function
     return cast(F, call)

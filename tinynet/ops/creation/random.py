@@ -216,7 +216,7 @@ def rand(
     drawn = drawn_uniform(generator, "rand", shape_of(size, "rand"), kind)
     if drawn.dtype != kind:
         drawn = arrays.converted(drawn, kind)
-    return finish(drawn, requires_grad)
+    return finish(drawn, True) if requires_grad else wrap(drawn)
 
 
 @composite(method=False, out=True)

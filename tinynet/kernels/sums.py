@@ -109,7 +109,7 @@ def row_sums(x: Array) -> Array:
         return x[:, 0].copy()
     length = _part(n)
     if length == n:
-        return np.dot(x, ones(n, x.dtype))
+        return x.dot(_kept_ones(n, x.dtype))  # two calls in Python less, which few rows notice
     if length:  # one product is faster than one for each row
         parts = np.dot(x.reshape(-1, length), ones(length, x.dtype)).reshape(len(x), -1)
         return np.dot(parts.astype(np.float64, copy=False), ones(n // length, np.dtype(np.float64)))

@@ -39,12 +39,15 @@ def row_by_row(length: int) -> Iterator[None]:
         np.setbufsize(before)
 
 
-def combine_rows(ufunc: np.ufunc, x: Array, vector: Array, out: Array) -> Array:
-    """Write ``ufunc(x, vector)`` for a row or column, of which numpy copies short ones faster."""
-    if x.shape[1] < _LONG_ROW and x.size > _FEW:
+def combine_rows(ufunc: np.ufunc, x: Array, vector: Array, out: Array | None) -> Array:
+    """Return ``ufunc(x, vector)`` for a row or column, of which numpy copies short ones faster.
+
+    It is written to ``out``, without which numpy takes less time for few numbers.
+    """
+    if out is not None and x.shape[1] < _LONG_ROW and x.size > _FEW:
         np.copyto(out, vector)
         vector = out
-    found: Array = ufunc(x, vector, out=out)
+    found: Array = ufunc(x, vector, out)
     return found
 
 

@@ -35,7 +35,7 @@ def _rows(x: Any) -> Any:
 
 def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``input @ weight.T``, plus the bias if it is given."""
-    flat = _rows(input)
+    flat = input if input.ndim == 2 else _rows(input)
     if flat.shape[1] != weight.shape[1]:
         outputs, inputs = weight.shape
         raise RuntimeError(
@@ -89,12 +89,12 @@ linear_map.grad(input=_of_input, weight=_of_weight)
 @operation(node="AddmmBackward0", autocast="lower", complex=True, order="")
 def affine_map(input: Array, weight: Array, bias: Array, /) -> Array:
     """Return ``input @ weight.T + bias``; the weight is ``[outputs, inputs]``."""
-    for name, other in (("mat1", input), ("self", bias)):
-        if other.dtype != weight.dtype:
-            raise errors.mixed_dtypes(
-                f"{name} and mat2 must have the same dtype, but got {name_of(other)} and "
-                f"{name_of(weight)}"
-            )
+    if not input.dtype == weight.dtype == bias.dtype:
+        name, other = ("mat1", input) if input.dtype != weight.dtype else ("self", bias)
+        raise errors.mixed_dtypes(
+            f"{name} and mat2 must have the same dtype, but got {name_of(other)} and "
+            f"{name_of(weight)}"
+        )
     if bias.shape == weight.shape[:1]:
         return _product(input, weight, bias)
     product = _product(input, weight)

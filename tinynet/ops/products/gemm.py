@@ -18,7 +18,10 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
         b: ``[inputs, columns]``.
         bias: ``[columns]``.
     """
-    made = _product(a, b)
+    if a.size * b.shape[1] >= _LARGE and native_kernels.takes(a, b) and onednn.is_available():
+        made = _by_onednn(a, b)
+    else:
+        made = products.dot(a, b)
     if bias is not None:
         made += bias
     return made
@@ -27,14 +30,11 @@ def dot(a: Array, b: Array, bias: Array | None = None) -> Array:
 _LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a kernel
 
 
-def _product(a: Array, b: Array) -> Array:
-    """Return ``a @ b``, by oneDNN if the kernels that LLVM compiles are enabled."""
-    if a.size * b.shape[1] >= _LARGE and native_kernels.takes(a, b) and onednn.is_available():
-        out = np.empty((a.shape[0], b.shape[1]), np.float32)
-        (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
-        native_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
-        return out
-    return products.dot(a, b)
+def _by_onednn(a: Array, b: Array) -> Array:
+    out = np.empty((a.shape[0], b.shape[1]), np.float32)
+    (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
+    native_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
+    return out
 
 
 def _as_rows(x: Array) -> tuple[Array, bool]:

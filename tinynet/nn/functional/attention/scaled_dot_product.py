@@ -26,7 +26,7 @@ from tinynet.ops.arguments import c_name, name_of
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
-from tinynet.ops.reduction.sums import largest, smallest
+from tinynet.ops.reduction.sums import largest
 
 __all__ = ["scaled_dot_product_attention"]
 
@@ -41,9 +41,7 @@ __all__ = ["scaled_dot_product_attention"]
 _FEW = 32  # queries for which a copy of all keys costs more than it saves
 _BLOCK = 65536  # number of scores per block, which fits the cache
 _ROWS = 128  # number of queries per block of a large matrix
-_SAFE = {
-    kind: (math.exp(-top), math.exp(top)) for kind, top in SAFE.items()
-}  # sums of exponentials
+_SAFE = {kind: math.exp(2 * top) for kind, top in SAFE.items()}  # squared sums of exponentials
 
 
 def _parts(scores: Array) -> Sequence[Any]:
@@ -78,10 +76,16 @@ def _scaled(rows: Array, x: Array, scale: float) -> tuple[Array, Array]:
 
     Products are faster with contiguous columns, which few rows are not worth.
     """
-    factor, columns = x.dtype.type(scale), x.swapaxes(-1, -2)
+    factor, columns = _number(x.dtype, scale), x.swapaxes(-1, -2)
     if rows.shape[-2] < _FEW:
         return rows * factor, columns
     return rows, np.multiply(columns, factor, order="C")
+
+
+@functools.lru_cache(maxsize=64)
+def _number(kind: np.dtype[Any], number: float) -> Array:
+    """Return a number as an array, since numpy takes longer to convert Python's."""
+    return np.array(number, kind)
 
 
 def _scores(query: Array, columns: Array, bias: Array | None, out: Array | None) -> Array:
@@ -104,34 +108,37 @@ def _powers(
     bias: Array | None,
     keep: Array | None,
     powers: Array | None = None,
-    sums: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Return the exponentials of the scores, up to a factor per row, and their sums as a column.
+    """Return the exponentials of the scores, up to a factor per row, and the sum of each row.
 
-    They are written to ``powers`` and ``sums``, if given. If no sum is large or small, exp needs no
-    shift, which saves three passes.
+    They are written to ``powers``, if given. If no sum is large or small, exp needs no shift, which
+    saves three passes.
     """
     scores = _scores(query, columns, bias, powers)
-    kind = scores.dtype
-    column, (low, high) = ones(scores.shape[-1], kind)[:, None], _SAFE.get(kind, (1.0, 1.0))
     np.exp(scores, out=scores)
     if keep is not None:
         scores[..., -keep.shape[-1] :] *= keep
-    sums = np.matmul(scores, column, out=sums)
-    # The largest first: it is NaN or infinite where a score is.
-    if (
-        largest(sums, axis=None, initial=low) < high
-        and smallest(sums, axis=None, initial=high) > low
-    ):
-        return scores, sums
+    sums = _totals(scores)
+    inverse, limit = np.divide(_number(sums.dtype, 1.0), sums), _SAFE.get(sums.dtype, 0.0)
+    # Sums of squares take less time than the extremes, and are NaN where a score is.
+    if sums.dot(sums) < limit and inverse.dot(inverse) < limit:
+        return scores, sums.reshape(*scores.shape[:-1], 1)
     _scores(query, columns, bias, scores)
     if keep is not None:
         np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
     scores -= _tops(scores)
     np.exp(scores, out=scores)
-    sums = np.matmul(scores, column, out=sums)
+    sums = _totals(scores)
     sums[sums == 0] = 1  # all keys masked: the output is 0
-    return scores, sums
+    return scores, sums.reshape(*scores.shape[:-1], 1)
+
+
+def _totals(powers: Array) -> Array:
+    """Return the sums of all rows."""
+    every = ones(powers.shape[-1], powers.dtype)
+    if powers.flags.c_contiguous and every.size:
+        return powers.reshape(-1, every.size).dot(every)
+    return np.matmul(powers, every).reshape(-1)
 
 
 def _allocate(like: Array, shape: tuple[int, ...]) -> Array:
@@ -152,12 +159,6 @@ def _allocate_gradients(batch: tuple[int, ...], *inputs: Array) -> Sequence[Arra
     return [_allocate(x, (*batch, *x.shape[-2:])) for x in inputs]
 
 
-def _batch(query: Array, key: Array, value: Array) -> tuple[int, ...]:
-    """Return the dimensions before the matrices."""
-    q, k, v = query.shape[:-2], key.shape[:-2], value.shape[:-2]
-    return q if q == k == v else np.broadcast_shapes(q, k, v)
-
-
 def _broadcast(x: Array, shape: tuple[int, ...]) -> Array:
     return x if x.shape == shape else np.broadcast_to(x, shape)
 
@@ -172,7 +173,9 @@ def _attend(
     scale: float,
 ) -> tuple[Array, Array, Array]:
     """Return the output, exponentials of the scores up to a factor, and their sums."""
-    batch, length, keys = _batch(query, key, value), query.shape[-2], key.shape[-2]
+    batch, length, keys = query.shape[:-2], query.shape[-2], key.shape[-2]
+    if not batch == key.shape[:-2] == value.shape[:-2]:
+        batch = np.broadcast_shapes(batch, key.shape[:-2], value.shape[:-2])
     output = _allocate(query, (*batch, length, value.shape[-1]))
     is_small = math.prod(batch) * length * keys * 2 <= _BLOCK
     if is_small and (keep is None or keep.shape[-1] == keys):
@@ -194,7 +197,8 @@ def _attend(
             at = ..., rows, slice(end)  # powers behind the end are never read
             bias_of = b if b is None else b[part][at]
             kept = None if k is None or begin >= end else k[part][..., rows, begin:end]
-            _powers(q[..., rows, :], columns[..., :end], bias_of, kept, p[at], total[..., rows, :])
+            given = q[..., rows, :], columns[..., :end], bias_of, kept, p[at]
+            total[..., rows, :] = _powers(*given)[1]
             weights = p[at] if noise is None else p[at] * noise[part][at]
             np.matmul(weights, value[part][..., :end, :], out=out[..., rows, :])
         out /= total

@@ -172,11 +172,9 @@ def fits(input: Any, shape: Any, *parameters: Tensor | None) -> bool:
 # ---- normalization ------------------------------------------------------------------------------
 
 
-def _parameter(given: Tensor | None, default: float, input: Tensor, count: int) -> Tensor:
-    """Return a weight or bias, or its default."""
-    if given is not None:
-        return given
-    return wrap(arrays.full(count, default, input._array.dtype))
+def _default(value: float, input: Tensor, count: int) -> Tensor:
+    """Return a weight or bias where none is given."""
+    return wrap(arrays.full(count, value, input._array.dtype))
 
 
 # ---- batch and instance norm --------------------------------------------------------------------
@@ -249,7 +247,8 @@ def _batch_norm(
         return scaled if bias is None else scaled + bias
     if len(shape) < 2:
         raise IndexError("Dimension out of range (expected to be in range of [-1, 0], but got 1)")
-    w, b = _parameter(weight, 1.0, input, channels), _parameter(bias, 0.0, input, channels)
+    w = _default(1.0, input, channels) if weight is None else weight
+    b = _default(0.0, input, channels) if bias is None else bias
     blocks = Blocks(shape[0], channels, 1, math.prod(shape[2:]), shared=True)
     if not training:
         return batch_scaled.function(input, running_mean, running_var, w, b, blocks, eps)
@@ -382,7 +381,8 @@ def group_norm(
     check_groups(size, num_groups, weight=weight, bias=bias)
     samples, channels = size[:2]
     check_kinds("GroupNormKernelImpl", input, weight, bias)
-    w, b = _parameter(weight, 1.0, input, 0), _parameter(bias, 0.0, input, 0)
+    w = _default(1.0, input, 0) if weight is None else weight
+    b = _default(0.0, input, 0) if bias is None else bias
     blocks = Blocks(samples, num_groups, channels // num_groups, math.prod(size[2:]))
     return group_normalized.function(input, w, b, blocks, eps)
 
@@ -419,7 +419,8 @@ def layer_norm(
         tensor_only("layer_norm", input=input)
         length = check_rows("layer_norm", "*, ", input, normalized_shape, weight=weight, bias=bias)
         check_kinds("LayerNormKernelImpl", input, weight, bias)
-    w, b = _parameter(weight, 1.0, input, 0), _parameter(bias, 0.0, input, 0)
+    w = _default(1.0, input, 0) if weight is None else weight
+    b = _default(0.0, input, 0) if bias is None else bias
     return layer_normalized.function(input, w, b, length, eps)
 
 
@@ -457,7 +458,7 @@ def rms_norm(
         scaled = input * (square + small).rsqrt()
         return scaled if weight is None else scaled * weight
     check_kinds("rms_norm", input)
-    w = _parameter(weight, 1.0, input, 0)
+    w = _default(1.0, input, 0) if weight is None else weight
     if w.dtype != input.dtype:
         w = w.to(input.dtype)
     smallest = float(np.finfo(kind_for(input._array.dtype)).eps)

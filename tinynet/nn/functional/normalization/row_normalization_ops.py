@@ -41,8 +41,9 @@ def _as_rows(x: Array, length: int) -> Array:
     return wide(x).reshape(-1 if length else 0, length)
 
 
-def _as_vector(x: Array) -> Array:
-    return x if x.ndim == 1 and x.dtype.itemsize > 2 else wide(x).reshape(-1)
+def _column(numbers: Array) -> Array:
+    """Return a number per row as a column, which numpy combines faster without dimensions."""
+    return numbers[0, ...] if len(numbers) == 1 else numbers[:, None]
 
 
 def _parts(x: Array) -> list[slice]:
@@ -69,20 +70,20 @@ def _row_normalized(
     centered: bool = True,
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row."""
-    x, w, b = _as_rows(input, length), _as_vector(weight), _as_vector(bias)
-    whole = np.empty(input.shape, x.dtype)
-    made, (count, small) = whole.reshape(x.shape), _numbers(x.dtype, length, eps)
+    x, w, b = _as_rows(input, length), wide(weight).reshape(1, -1), wide(bias).reshape(1, -1)
+    numbers = _numbers(x.dtype, length, math.sqrt(length), length * eps)
     if x.size <= _SMALL:
-        mean, inverse = _write_normalized(x, w, b, count, small, centered, made)
-        return whole.astype(input.dtype, copy=False), mean, inverse
+        made, mean, inverse = _normalize(x, w, b, numbers, centered)
+    else:
+        made = np.empty(x.shape, x.dtype)
 
-    def work(rows: slice) -> tuple[Array, Array]:
-        return _write_normalized(x[rows], w, b, count, small, centered, made[rows])
+        def work(rows: slice) -> tuple[Array, ...]:
+            return _normalize(x[rows], w, b, numbers, centered, made[rows])[1:]
 
-    mean, inverse = (
-        found[0] if len(found) == 1 else np.concatenate(found) for found in _in_parts(work, x)
-    )
-    return whole.astype(input.dtype, copy=False), mean, inverse
+        mean, inverse = (
+            found[0] if len(found) == 1 else np.concatenate(found) for found in _in_parts(work, x)
+        )
+    return made.astype(input.dtype, copy=False).reshape(input.shape), mean, inverse
 
 
 @functools.lru_cache(maxsize=64)
@@ -91,22 +92,31 @@ def _numbers(kind: np.dtype[Any], *numbers: float) -> tuple[Array, ...]:
     return tuple(np.array(number, kind) for number in numbers)
 
 
-def _write_normalized(
-    x: Array, w: Array, b: Array, count: Array, eps: Array, centered: bool, out: Array
-) -> tuple[Array, Array]:
-    """Write normalised rows; return their mean and 1 / deviation, ``[rows, 1]``."""
-    mean, y = _NONE, x
+def _normalize(
+    x: Array,
+    w: Array,
+    b: Array,
+    numbers: tuple[Array, ...],
+    centered: bool,
+    out: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """Return normalised rows, in ``out`` if given, and the mean and 1 / deviation of each.
+
+    ``numbers`` are the length of a row, its root, and its product with epsilon.
+    """
+    count, root, small = numbers
+    mean = _NONE
     if centered:
-        mean = np.divide(row_sums(x), count).astype(x.dtype, copy=False)[:, None]
-        y = threads.combine_rows(np.subtract, x, mean, out)
+        mean = np.divide(row_sums(x), count).astype(x.dtype, copy=False)
+        x = out = threads.combine_rows(np.subtract, x, _column(mean), out)
     # Without ``out``, numpy takes half the time for a few numbers.
-    spread = np.sqrt(np.add(np.divide(row_dots(y, y), count), eps))
-    inverse = np.reciprocal(spread)[:, None]
-    np.multiply(y, inverse, out=out)
-    for combine, v in ((np.multiply, w), (np.add, b)):
-        if v.size:
-            combine(out, v, out=out)
-    return mean, inverse
+    inverse = np.divide(root, np.sqrt(np.add(row_dots(x, x), small)))
+    out = np.multiply(x, _column(inverse), out)
+    if w.size:
+        np.multiply(out, w, out)
+    if b.size:
+        np.add(out, b, out)
+    return out, mean, inverse
 
 
 def _row_gradients(
@@ -147,21 +157,21 @@ def _write_slopes(
     With ``c = x - mean``, ``r`` the inverse deviation and ``s = g * weight``, it is
     ``r * (s - <s> - c * r * r * <s * c>)``.
     """
-    c = threads.combine_rows(np.subtract, x, mean, out) if mean.size else x
-    s, r, by_weight = g, inverse[:, 0], None
+    c = threads.combine_rows(np.subtract, x, _column(mean), out) if mean.size else x
+    s, by_weight = g, None
     if w.size:
         products = g * c
-        by_weight = weighted_sums(r, products)
+        by_weight = weighted_sums(inverse, products)
         factor, middle = row_dots(products, w), row_dots(g, w)
         s = threads.combine_rows(np.multiply, g, w, products)
     else:
         factor, middle = row_dots(s, c), row_sums(s).astype(s.dtype, copy=False)
-    for scale in (r, r, 1 / count):
+    for scale in (inverse, inverse, 1 / count):
         np.multiply(factor, scale, out=factor)
-    np.subtract(s, np.multiply(c, factor[:, None], out=out), out=out)
+    np.subtract(s, np.multiply(c, _column(factor), out=out), out=out)
     if mean.size:
-        np.subtract(out, np.divide(middle, count, out=middle)[:, None], out=out)
-    np.multiply(out, inverse, out=out)
+        np.subtract(out, _column(np.divide(middle, count, out=middle)), out=out)
+    np.multiply(out, _column(inverse), out=out)
     return by_weight
 
 

@@ -244,26 +244,27 @@ class Forward:
 
     # ---- arrays to tensors ------------------------------------------------------------------
 
-    def make(self, array: str, target: str, requires: str = "False") -> None:
-        self.body(f"""
+    def make(self, array: str, target: str, margin: str = "    ") -> None:
+        made = f"""
             {target} = new(Tensor)
             {target}._array = {array}
             {target}._counter = {target}._edge = {target}._grad = None
             {target}._view = {target}._hooks = None
-            {target}._requires_grad = {requires}
-            if inferring and mode.inference: {target}._counter = INFERENCE""")
+            {target}._requires_grad = False
+            if inferring and mode.inference: {target}._counter = INFERENCE"""
+        self.lines += textwrap.indent(textwrap.dedent(made).strip(), margin).splitlines()
 
     def results(self) -> None:
         op = self.op
         args = "(" + ", ".join(op.attributes) + ("," if op.attributes else "") + ")"
         (first, *_) = op.tensors
         if op.many:
+            self.body("t, site, grad = [], outward(getframe(1)), mode.grad")
+            self.body("for i, part in enumerate(r):")
+            self.make("part", "one", "        ")
             self.body(f"""
-                t, site = [], outward(getframe(1))
-                for i, part in enumerate(r):
-                    one = wrap(part)
-                    link = make_view({first}, one, (({self.n}_op, (i, *{args})),), mode.grad, site)
-                    if mode.grad: link.origin = MULTIPLE
+                    link = make_view({first}, one, (({self.n}_op, (i, *{args})),), grad, site)
+                    if grad: link.origin = MULTIPLE
                     t.append(one)
                 t = tuple(t)""")
             self.returned = "t"

@@ -8,13 +8,14 @@ view's ``grad_fn`` replays the chain on the base.
 from __future__ import annotations
 
 import re
+from sys import _getframe as getframe
 from typing import Any
 
 import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
-from tinynet.core.callsite import Site, here, locate
+from tinynet.core.callsite import Site, here, locate, outward
 from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.messages import freed_error, view_write_error
 from tinynet.core.modes import enable_grad, mode
@@ -82,7 +83,7 @@ def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool, site: An
         view = View(outer.base, outer.chain + steps, counter.n, origin or outer.origin, site)
         view.since = outer.since
     if origin and view.site is None:
-        view.site = here()
+        view.site = outward(getframe(2))  # the caller of the operation that made the view
     target._view = view
     if source._array.dtype.kind in INEXACT:
         target._requires_grad = VIEW

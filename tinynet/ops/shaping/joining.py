@@ -27,13 +27,16 @@ def _arrays(name: str) -> Any:
             raise TypeError(
                 f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {given}"
             )
-        refuse_other_elements(0, tensors)
         if not tensors:
             word = "non-empty list of Tensors" if name == "cat" else "a non-empty TensorList"
             raise (ValueError if name == "cat" else RuntimeError)(
                 f"tinynet.cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
             )
-        found = [t._array for t in tensors]
+        try:
+            found = [t._array for t in tensors]
+        except AttributeError:
+            refuse_other_elements(0, tensors)
+            raise
         kind = found[0].dtype
         for a in found:
             if a.dtype != kind:

@@ -49,50 +49,48 @@ _ONE, _HALF, _EXPONENT, _FACTOR = (
 _BLOCK = 24576  # three such blocks fit the cache, and the overhead per call stays small
 
 
-def _single(x: Array, out: Array, below: Array, square: Array) -> None:
-    """Write GELU and the distribution function at ``x`` to ``out`` and ``below``."""
-    np.multiply(x, x, out=square)
+def _single(x: Array, out: Array | None = None, below: Array | None = None) -> tuple[Array, Array]:
+    """Return GELU and the distribution function at ``x``, in ``out`` and ``below`` if given."""
+    square = np.multiply(x, x)
     highest, *middle, last = _P
-    np.multiply(square, highest, out=below)
+    below = np.multiply(square, highest, below)
     for c in middle:
-        np.add(below, c, out=below)
-        np.multiply(below, square, out=below)
-    np.add(below, last, out=below)
-    np.multiply(below, x, out=below)
-    np.tanh(below, out=below)
-    np.add(below, _ONE, out=below)
-    np.multiply(below, _HALF, out=below)
-    np.multiply(below, x, out=out)
+        np.add(below, c, below)
+        np.multiply(below, square, below)
+    np.add(below, last, below)
+    np.multiply(below, x, below)
+    np.tanh(below, below)
+    np.add(below, _ONE, below)
+    np.multiply(below, _HALF, below)
+    out = np.multiply(below, x, out)
+    if not math.isfinite(x.dot(x)):  # which takes less time than a comparison of each
+        np.copyto(out, np.nan, where=x == np.inf)  # as PyTorch's loops over vectors
+    return out, below
 
 
 def _single_slope(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))`` to ``out``."""
-    np.multiply(x, x, out=out)
-    np.multiply(out, _EXPONENT, out=out)
-    np.exp2(out, out=out)  # twice as fast as ``exp``
-    np.multiply(out, x, out=out)
-    np.multiply(out, _FACTOR, out=out)
-    np.add(out, below, out=out)
-    np.multiply(out, g, out=out)
+    np.multiply(x, x, out)
+    np.multiply(out, _EXPONENT, out)
+    np.exp2(out, out)  # twice as fast as ``exp``
+    np.multiply(out, x, out)
+    np.multiply(out, _FACTOR, out)
+    np.add(out, below, out)
+    np.multiply(out, g, out)
 
 
 def _flat(x: Array) -> Array:
-    return np.ascontiguousarray(x, np.float32).reshape(-1)
+    return x.astype(np.float32, copy=False).ravel()
 
 
 def _gelu_single(x: Array) -> tuple[Array, Array]:
     flat = _flat(x)
-    out, below = np.empty_like(flat), np.empty_like(flat)
-
-    def work(block: slice) -> None:
-        part = flat[block]
-        _single(part, out[block], below[block], np.empty_like(part))
-        np.copyto(out[block], np.nan, where=part == np.inf)  # as PyTorch's loops over vectors
-
     if flat.size <= _BLOCK:
-        work(slice(None))
+        out, below = _single(flat)
     else:
-        threads.in_turn(work, threads.slices(flat.size, _BLOCK))
+        out, below = np.empty_like(flat), np.empty_like(flat)
+        parts = threads.slices(flat.size, _BLOCK)
+        threads.in_turn(lambda part: _single(flat[part], out[part], below[part]), parts)
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
 
 

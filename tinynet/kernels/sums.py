@@ -186,10 +186,10 @@ def moments(rows: Array) -> tuple[Array, Array]:
         return means, totals
     wide = rows.astype(np.complex128 if rows.dtype.kind == "c" else np.float64)
     every = ones(n, wide.dtype)
-    means = np.dot(wide, every) / np.float64(n)
+    means = wide.dot(every) / np.float64(n)
     wide -= means[:, None]
-    rest = np.dot(wide, every)  # zero except for the rounding of the mean
-    totals = np.vecdot(wide, wide).real - np.square(np.abs(rest)) / max(n, 1)
+    rest = wide.dot(every)  # zero except for the rounding of the mean
+    totals = np.vecdot(wide, wide).real - (rest * rest.conj()).real / max(n, 1)
     return means, np.maximum(totals, 0)
 
 

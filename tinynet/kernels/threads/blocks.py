@@ -22,6 +22,7 @@ LARGE = 4 * BLOCK  # up to this size, whole arrays fit
 _LONG_ROW = 192  # elements: a row's own loop costs less than a copy of its number
 _SHORT_LOOP = 2048  # elements: three such buffers fit the first cache, numpy's usual ones do not
 _FEW = 1 << 14  # elements up to which another call costs more than it saves
+_TINY = 256  # elements up to which that is true of a view, too
 
 
 @contextlib.contextmanager
@@ -61,7 +62,7 @@ def row_blocks(function: Callable[..., object], first: Array, *others: Array, ax
     """
     n = first.shape[-1]
     out = np.empty(first.shape, first.dtype)
-    if axis < first.ndim - 1:
+    if axis < first.ndim - 1 or out.size <= _TINY:
         function(first, *others, axis, out)
         return out
     rows, arrays = out.reshape(-1, n), [x.reshape(-1, n) for x in (first, *others)]

@@ -66,7 +66,12 @@ def _write_softmax(x: Array, axis: int, out: Array) -> None:
     that find and subtract the maximum of each row. (The comparison is False for NaN.)
     """
     span = SAFE.get(x.dtype, 0.0)
-    if span and largest(x, axis=None) < span and smallest(x, axis=None) > -span:
+    if x.size <= _FEW:
+        flat = x.reshape(-1)
+        is_near = flat.dot(flat) < span * span
+    else:
+        is_near = span and largest(x, axis=None) < span and smallest(x, axis=None) > -span
+    if is_near:
         np.exp(x, out=out)
     else:
         _below_top(x, axis, out)
@@ -111,10 +116,6 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
-    if x.size <= _FEW:
-        out = np.empty(x.shape, x.dtype)
-        _write_softmax(x, axis, out)
-        return out
     return threads.row_blocks(_write_softmax, x, axis=axis)
 
 

@@ -185,8 +185,9 @@ def _moments(
     if not dtypes.is_inexact(self.dtype):
         raise RuntimeError("std and var only support floating point and complex dtypes")
     axes = axes_of(dim, self.ndim)
-    center, total = moments(rows_of(self, axes))
-    found = total / np.float64(max(count_of(self.shape, dim) - correction, 0))
+    rows = rows_of(self, axes)
+    center, total = moments(rows)
+    found = total / np.float64(max(rows.shape[1] - correction, 0))
     found = np.sqrt(found) if root else found
     shape = [1 if a in axes else n for a, n in enumerate(self.shape) if keepdim or a not in axes]
     kind = dtypes.real_of(self.dtype)
@@ -289,9 +290,9 @@ def _options(
         )
     if correction is None:
         correction = 0 if unbiased is False else 1
-    axes = axes_of(dim, self._array.ndim, name)
     array = self._array
-    count = math.prod(array.shape[a] for a in axes) if array.size else 0
+    axes = axes_of(dim, array.ndim, name)
+    count = math.prod([array.shape[a] for a in axes]) if array.size else 0
     if dtypes.is_floating(array.dtype) and count - correction <= 0:
         warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "

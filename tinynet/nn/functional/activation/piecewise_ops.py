@@ -64,9 +64,14 @@ def leaky_relu(self: Array, /, negative_slope: float) -> Array:
     return pick(x > 0, x, below)
 
 
-leaky_relu.grad(
-    self=threads.blockwise(lambda g, self, negative_slope: where(self > 0, g, g * negative_slope))
-)
+@threads.blockwise
+def _leaky_slope(g: Any, self: Any, negative_slope: float) -> Any:
+    if isinstance(g, Tensor) or not 0 <= negative_slope <= 1:
+        return where(self > 0, g, g * negative_slope)
+    return g * np.maximum(np.greater(self, 0).astype(g.dtype), negative_slope)
+
+
+leaky_relu.grad(self=_leaky_slope)
 derivative(leaky_relu, "LeakyReluBackwardBackward0", self=_flat)
 
 

@@ -33,7 +33,6 @@ from tinynet.ops.creation.like import full_like
 from tinynet.ops.indexing.gather import gather
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.reduction.softmax import SAFE, log_softmax, log_softmax_backward, softmax
-from tinynet.ops.reduction.sums import largest, smallest
 from tinynet.ops.shaping.views import reshape
 
 __all__ = ["poisson_nll_loss", "gaussian_nll_loss", "nll_loss", "cross_entropy"]
@@ -213,21 +212,22 @@ def _powers(logits: Array) -> tuple[Array, Array, Array]:
     """Return logits, their exponentials, and the sums of those over each row.
 
     The logits are less the largest of their row where a sum came out so large or so small that
-    digits may be lost. That is rare, and the search takes longer than all the rest. (The
-    comparisons are false for NaN.)
+    digits may be lost. That is rare, and the search takes longer than all the rest. (Sums of
+    squares take less time than the extremes, and the comparisons are false for NaN.)
     """
     sum_up = ones(logits.shape[1], logits.dtype)
     if logits.dtype in SAFE and len(logits):
         powers = np.exp(logits, order="C")
-        totals = np.dot(powers, sum_up)
-        if largest(totals) < _HIGH and smallest(totals) > _LOW:
+        totals = powers.dot(sum_up)
+        inverse = 1 / totals
+        if totals.dot(totals) < _HIGH and inverse.dot(inverse) < _HIGH:
             return logits, powers, totals
     logits = np.subtract(logits, np.maximum.reduce(logits, axis=1, keepdims=True), order="C")
     powers = np.exp(logits)
-    return logits, powers, np.dot(powers, sum_up)
+    return logits, powers, powers.dot(sum_up)
 
 
-_HIGH, _LOW = 1e15, 1e-15
+_HIGH = 1e30  # squared sums
 
 
 ALL = np.ones((), bool)  # stands for the rows that count if all do

@@ -35,7 +35,7 @@ _SHORT = 32  # places: numpy combines shorter rows with a column slower than it 
 def _parts(blocks: Blocks) -> Iterator[slice]:
     """Yield the groups of all samples that are computed at once."""
     size = blocks.channels * blocks.places
-    with threads.row_by_row(blocks.places):
+    with threads.row_by_row(size if blocks.places == 1 else blocks.places):
         yield from threads.slices(blocks.samples * blocks.groups, max(1, PART // size))
 
 
@@ -51,11 +51,18 @@ def _given(vector: Array, default: float, blocks: Blocks) -> Array:
     return np.full(blocks.groups * blocks.channels, default, vector.dtype)
 
 
+def _merged(blocks: Blocks, *vectors: Array) -> Blocks:
+    """Return the blocks with one channel per group, if no channel has a weight or bias."""
+    if any(v.size for v in vectors):
+        return blocks
+    return blocks._replace(channels=1, places=blocks.channels * blocks.places)
+
+
 def _of_channels(vector: Array, blocks: Blocks) -> Array:
     """Return one number per channel for all samples, ``[samples * groups, channels]``."""
-    each = np.empty((blocks.samples, blocks.groups * blocks.channels), wide(vector).dtype)
+    each = np.empty((blocks.samples, vector.size), wide(vector).dtype)
     each[...] = vector.reshape(-1)
-    return each.reshape(-1, blocks.channels)
+    return each.reshape(blocks.samples * blocks.groups, vector.size // blocks.groups)
 
 
 def _by_channel(ufunc: np.ufunc, x: Array, channels: Array, out: Array) -> None:
@@ -76,7 +83,8 @@ def _write_normalized(x: Array, w: Array, b: Array, eps: float, out: Array) -> t
     np.subtract(x, mean, out=out)
     inverse = 1 / np.sqrt(row_dots(out, out)[:, None] / x.dtype.type(x.shape[1]) + eps)
     _by_channel(np.multiply, out, w * inverse, out)
-    _by_channel(np.add, out, b, out)
+    if b.size:
+        _by_channel(np.add, out, b, out)
     return mean, inverse
 
 
@@ -109,10 +117,12 @@ def group_normalized(
     input: Array, weight: Array, bias: Array, /, blocks: Blocks, eps: float
 ) -> tuple[Array, ...]:
     """Return the input normalised by mean and variance of each group of each sample."""
-    weight, bias = _given(weight, 1.0, blocks), _given(bias, 0.0, blocks)
     if is_small(input):
-        made, mean, var = small_normalized(input, weight, bias, blocks, eps)
+        given = _given(weight, 1.0, blocks), _given(bias, 0.0, blocks)
+        made, mean, var = small_normalized(input, *given, blocks, eps)
         return made, mean, 1 / np.sqrt(var + eps)
+    blocks = _merged(blocks, weight, bias)
+    weight = _given(weight, 1.0, blocks)
     x, w, b = _as_groups(input, blocks), _of_channels(weight, blocks), _of_channels(bias, blocks)
     made, (mean, inverse) = (
         np.empty(input.shape, x.dtype),
@@ -126,16 +136,18 @@ def group_normalized(
 
 
 def _group_gradients(
-    g: Array, input: Array, weight: Array, mean: Array, inverse: Array, blocks: Blocks
+    g: Array, input: Array, weight: Array, mean: Array, inverse: Array, blocks: Blocks, needs: Any
 ) -> Grads:
     """Return the gradients by input, weight and bias."""
     if not g.size:  # means of no elements are NaN
         empty = np.zeros(weight.size, g.dtype)
         by_weight = empty if blocks.channels * blocks.places else np.full_like(empty, np.nan)
         return np.zeros(g.shape, g.dtype), by_weight, empty
-    weight = _given(weight, 1.0, blocks)
     if is_small(g):
-        return small_gradients(g, input, weight, mean, inverse, blocks)
+        given = _given(weight, 1.0, blocks), mean, inverse
+        return small_gradients(g, input, *given, blocks)
+    blocks = blocks if needs[2] else _merged(blocks, weight)
+    weight = _given(weight, 1.0, blocks)
     means, inverses = mean.reshape(-1, 1), inverse.reshape(-1, 1)
     slopes, x, w = _as_groups(g, blocks), _as_groups(input, blocks), _of_channels(weight, blocks)
     dx, terms = np.empty(g.shape, x.dtype), np.empty((2, *w.shape), x.dtype)
@@ -161,7 +173,7 @@ def _group_formula(
     if isinstance(g, Tensor):
         found = formula_gradients(g, input, weight, blocks, eps)
     else:
-        found = _group_gradients(g, input, weight, mean, inverse, blocks)
+        found = _group_gradients(g, input, weight, mean, inverse, blocks, needs)
     return shaped(found, weight, bias_shape, needs)
 
 

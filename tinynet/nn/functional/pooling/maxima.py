@@ -46,7 +46,7 @@ def maxima(x: Array, windows: Windows) -> Array:
         if planes.ndim > 1 + len(windows.sizes) or not _are_few(planes, windows):
             return (_ranked(planes, windows, False)[0],)
         elements = planes.reshape(len(planes), math.prod(windows.sizes)).take(windows.columns, 1)
-        return (elements.max(1).reshape(len(planes), *windows.outputs),)
+        return (np.maximum.reduce(elements, 1).reshape(len(planes), *windows.outputs),)
 
     return _collected(x, windows, find, x.dtype)[0]
 

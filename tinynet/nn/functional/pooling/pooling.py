@@ -123,6 +123,8 @@ def max_pool(
     if rank == 1:
         check_max1d(input._array.shape, options, return_indices)
         require_floating(name, input._array)
+        if not return_indices and not (mode.grad and requires_grad(input)):
+            return max_pool_values.function(input, options)
         found = _max(input.unsqueeze(-2), _flat(options), return_indices)
         return tuple(t.squeeze(-2) for t in found) if return_indices else found.squeeze(-2)
     return _max(input, options, return_indices)

@@ -420,24 +420,6 @@ calls: Channel[Follower] = Channel()
 following = calls.heard_by
 
 
-def enter(module: Any) -> Scope | None:
-    """Enter the scope of ``module``; return the outer scope, for ``leave``."""
-    outer: Scope | None = mode.scope
-    mode.scope = (outer, weakref.ref(module))
-    if calls.listeners:
-        for follower in calls.here():
-            follower.entered(module)
-    return outer
-
-
-def leave(outer: Scope | None) -> None:
-    """Leave the scope of the innermost module."""
-    scope, mode.scope = mode.scope, outer
-    if calls.listeners:
-        for follower in calls.here():
-            follower.left(scope[1]())
-
-
 def modules_of(scope: Scope | None) -> list[Any]:
     """Return the modules of a scope that still exist, outermost first."""
     found = []

@@ -74,16 +74,18 @@ def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool, site: An
     outer = source._view
     origin = None if grad else INFERENCE_MODE if mode.inference else NO_GRAD
     if outer is None:
-        view = View(source, steps, counter.n, origin, site)
+        base, chain, since = source, steps, 0
         if counter.n and hasattr(counter, "reshaped") and counter.reshaped:
-            view.since = len(counter.reshaped)
+            since = len(counter.reshaped)
             counter.reshaped[-1][-1] = True
     else:
-        site = outer.site or site
-        view = View(outer.base, outer.chain + steps, counter.n, origin or outer.origin, site)
-        view.since = outer.since
-    if origin and view.site is None:
-        view.site = outward(getframe(2))  # the caller of the operation that made the view
+        base, chain, since = outer.base, outer.chain + steps, outer.since
+        site, origin = outer.site or site, origin or outer.origin
+    if site is None and not grad:
+        site = outward(getframe(2))  # the caller of the operation that made the view
+    view: View = object.__new__(View)  # as ``View.__init__``, which takes twice as long
+    view.base, view.chain, view.at, view.origin, view.site = base, chain, counter.n, origin, site
+    view.leaf, view.since = False, since
     target._view = view
     if source._array.dtype.kind in INEXACT:
         target._requires_grad = VIEW

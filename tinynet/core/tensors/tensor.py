@@ -449,7 +449,8 @@ def counter_of(t: Tensor) -> Version:
     """Return the version counter of a tensor's memory, created when first needed."""
     counter: Version | None = t._counter
     if counter is None:
-        counter = t._counter = new_version()
+        counter = t._counter = _new(Version)
+        counter.n = 0
     return counter
 
 

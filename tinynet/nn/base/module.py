@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -9,6 +10,7 @@ from tinynet import dtypes
 from tinynet.core import seams, trace
 from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.core.explanations.failures import explain
+from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
 from tinynet.nn.base import conversion, hooks, refusals, registry, state, tables
@@ -109,8 +111,12 @@ class Module(ChecksArguments):
     else:
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            """Run the hooks and ``forward``."""
-            outer = trace.enter(self)
+            """Run the hooks and ``forward``, in the scope of this module."""
+            outer = mode.scope
+            mode.scope = (outer, weakref.ref(self))
+            if trace.calls.listeners:
+                for follower in trace.calls.here():
+                    follower.entered(self)
             try:
                 if self._hooks is None:
                     return self.forward(*args, **kwargs)
@@ -120,7 +126,10 @@ class Module(ChecksArguments):
                     explain(error)
                 raise
             finally:
-                trace.leave(outer)
+                mode.scope = outer
+                if trace.calls.listeners:
+                    for follower in trace.calls.here():
+                        follower.left(self)
 
         _call_impl = __call__
 

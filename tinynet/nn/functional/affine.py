@@ -35,7 +35,8 @@ def _rows(x: Any) -> Any:
 
 def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``input @ weight.T``, plus the bias if it is given."""
-    flat = input if input.ndim == 2 else _rows(input)
+    *before, inputs = input.shape
+    flat = input if len(before) == 1 else input.reshape(math.prod(before), inputs)
     if flat.shape[1] != weight.shape[1]:
         outputs, inputs = weight.shape
         raise RuntimeError(
@@ -44,7 +45,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
     product = dot(flat, weight.T, bias)
-    return product if input.ndim == 2 else product.reshape(*input.shape[:-1], weight.shape[0])
+    return product if flat is input else product.reshape(*before, len(weight))
 
 
 @operation(node="MmBackward0", autocast="lower", complex=True, order="")

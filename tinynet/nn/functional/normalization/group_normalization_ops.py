@@ -144,8 +144,8 @@ def _group_gradients(
         by_weight = empty if blocks.channels * blocks.places else np.full_like(empty, np.nan)
         return np.zeros(g.shape, g.dtype), by_weight, empty
     if is_small(g):
-        given = _given(weight, 1.0, blocks), mean, inverse
-        return small_gradients(g, input, *given, blocks)
+        whole = _given(weight, 1.0, blocks)
+        return small_gradients(g, input, whole, mean, inverse, blocks)
     blocks = blocks if needs[2] else _merged(blocks, weight)
     weight = _given(weight, 1.0, blocks)
     means, inverses = mean.reshape(-1, 1), inverse.reshape(-1, 1)

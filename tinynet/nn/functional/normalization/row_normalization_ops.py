@@ -70,7 +70,9 @@ def _row_normalized(
     centered: bool = True,
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row."""
-    x, w, b = _as_rows(input, length), wide(weight).reshape(1, -1), wide(bias).reshape(1, -1)
+    given = input, weight, bias
+    x, w, b = map(wide, given) if input.dtype.itemsize == 2 else given
+    x, w, b = x.reshape(-1 if length else 0, length), w.reshape(1, -1), b.reshape(1, -1)
     numbers = _numbers(x.dtype, length, math.sqrt(length), length * eps)
     if x.size <= _SMALL:
         made, mean, inverse = _normalize(x, w, b, numbers, centered)

@@ -116,6 +116,10 @@ def softmax(self: Array, /, dim: int, dtype: DtypeLike = None) -> Array:
         return in_single(softmax, x, axis)
     if x.size == 0 or x.ndim == 0:
         return x - x + 1 if x.size else x.copy()
+    if x.size <= _FEW:
+        out = np.empty(x.shape, x.dtype)
+        _write_softmax(x, axis, out)
+        return out
     return threads.row_blocks(_write_softmax, x, axis=axis)
 
 

@@ -48,6 +48,12 @@ def _kept_ones(count: int, kind: np.dtype[Any]) -> Array:
     return made
 
 
+@functools.lru_cache(maxsize=256)
+def numbers(kind: np.dtype[Any], *values: float) -> tuple[Array, ...]:
+    """Return numbers as arrays, since numpy takes twice as long to convert Python's."""
+    return tuple(np.array(value, kind) for value in values)
+
+
 def sums(x: Array, axes: tuple[int, ...] | None, keepdim: bool, dtype: Any = None) -> Array:
     """Return sums over axes (None: all) in a dtype (None: that of `sum_kind`)."""
     if dtype is not None or x.dtype.kind not in FLOATING:

@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.sums import ones
+from tinynet.kernels.sums import numbers, ones
 from tinynet.nn.functional.attention import native_attention
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.double_backward import recorded
@@ -76,16 +76,10 @@ def _scaled(rows: Array, x: Array, scale: float) -> tuple[Array, Array]:
 
     Products are faster with contiguous columns, which few rows are not worth.
     """
-    factor, columns = _number(x.dtype, scale), x.swapaxes(-1, -2)
+    (factor,), columns = numbers(x.dtype, scale), x.swapaxes(-1, -2)
     if rows.shape[-2] < _FEW:
         return rows * factor, columns
     return rows, np.multiply(columns, factor, order="C")
-
-
-@functools.lru_cache(maxsize=64)
-def _number(kind: np.dtype[Any], number: float) -> Array:
-    """Return a number as an array, since numpy takes longer to convert Python's."""
-    return np.array(number, kind)
 
 
 def _scores(query: Array, columns: Array, bias: Array | None, out: Array | None) -> Array:
@@ -119,7 +113,8 @@ def _powers(
     if keep is not None:
         scores[..., -keep.shape[-1] :] *= keep
     sums = _totals(scores)
-    inverse, limit = np.divide(_number(sums.dtype, 1.0), sums), _SAFE.get(sums.dtype, 0.0)
+    (one,), limit = numbers(sums.dtype, 1.0), _SAFE.get(sums.dtype, 0.0)
+    inverse = np.divide(one, sums)
     # Sums of squares take less time than the extremes, and are NaN where a score is.
     if sums.dot(sums) < limit and inverse.dot(inverse) < limit:
         return scores, sums.reshape(*scores.shape[:-1], 1)

@@ -5,7 +5,6 @@ See ``normalization_ops`` for the maths. An empty weight or bias stands for none
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.sums import column_sums, row_dots, row_sums, weighted_sums
+from tinynet.kernels.sums import column_sums, numbers, row_dots, row_sums, weighted_sums
 from tinynet.nn.functional.normalization.normalization_ops import (
     Blocks,
     Grads,
@@ -70,17 +69,18 @@ def _row_normalized(
     centered: bool = True,
 ) -> tuple[Array, Array, Array]:
     """Return the result, and mean (unless ``centered``: none) and 1 / deviation of each row."""
-    given = input, weight, bias
-    x, w, b = map(wide, given) if input.dtype.itemsize == 2 else given
+    x, w, b = input, weight, bias
+    if x.dtype.itemsize == 2:
+        x, w, b = wide(x), wide(w), wide(b)
     x, w, b = x.reshape(-1 if length else 0, length), w.reshape(1, -1), b.reshape(1, -1)
-    numbers = _numbers(x.dtype, length, math.sqrt(length), length * eps)
+    given = numbers(x.dtype, length, math.sqrt(length), length * eps)
     if x.size <= _SMALL:
-        made, mean, inverse = _normalize(x, w, b, numbers, centered)
+        made, mean, inverse = _normalize(x, w, b, given, centered)
     else:
         made = np.empty(x.shape, x.dtype)
 
         def work(rows: slice) -> tuple[Array, ...]:
-            return _normalize(x[rows], w, b, numbers, centered, made[rows])[1:]
+            return _normalize(x[rows], w, b, given, centered, made[rows])[1:]
 
         mean, inverse = (
             found[0] if len(found) == 1 else np.concatenate(found) for found in _in_parts(work, x)
@@ -88,25 +88,19 @@ def _row_normalized(
     return made.astype(input.dtype, copy=False).reshape(input.shape), mean, inverse
 
 
-@functools.lru_cache(maxsize=64)
-def _numbers(kind: np.dtype[Any], *numbers: float) -> tuple[Array, ...]:
-    """Return numbers as arrays, since numpy takes twice as long to convert Python's."""
-    return tuple(np.array(number, kind) for number in numbers)
-
-
 def _normalize(
     x: Array,
     w: Array,
     b: Array,
-    numbers: tuple[Array, ...],
+    given: tuple[Array, ...],
     centered: bool,
     out: Array | None = None,
 ) -> tuple[Array, Array, Array]:
     """Return normalised rows, in ``out`` if given, and the mean and 1 / deviation of each.
 
-    ``numbers`` are the length of a row, its root, and its product with epsilon.
+    ``given`` are the length of a row, its root, and its product with epsilon.
     """
-    count, root, small = numbers
+    count, root, small = given
     mean = _NONE
     if centered:
         mean = np.divide(row_sums(x), count).astype(x.dtype, copy=False)
@@ -136,7 +130,7 @@ def _row_gradients(
         none = np.zeros(0, g.dtype)
         return np.zeros(g.shape, g.dtype), none, none
     x, g2 = _as_rows(input, length), _as_rows(g, length)
-    w, (count,) = wide(weight).reshape(-1), _numbers(x.dtype, length)
+    w, (count,) = wide(weight).reshape(-1), numbers(x.dtype, length)
     dx = np.empty_like(x)
 
     def work(rows: slice) -> tuple[Array | None, Array | None]:

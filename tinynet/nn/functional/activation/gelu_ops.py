@@ -16,6 +16,7 @@ from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
+from tinynet.kernels.sums import numbers
 from tinynet.ops.pointwise.clamp import clamp_numbers
 from tinynet.ops.pointwise.erf_kernel import erf_of
 from tinynet.ops.pointwise.exponential import exp, sigmoid, tanh
@@ -155,7 +156,8 @@ derivative(
 def gelu_tanh(self: Array, /) -> Array:
     """Return the approximation of ``gelu`` by tanh."""
     x = _floating(self)
-    return x * (0.5 + 0.5 * np.tanh(x * (_INNER + _INNER * _CUBE * (x * x))))
+    half, inner, cubed = numbers(x.dtype, 0.5, _INNER, _INNER * _CUBE)
+    return x * (half + half * np.tanh(x * (inner + cubed * (x * x))))
 
 
 @threads.blockwise

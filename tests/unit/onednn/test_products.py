@@ -67,8 +67,9 @@ def test_small_products_and_other_dtypes_stay_with_numpy(products):
     assert not products
 
 
-def test_eager_products_stay_with_numpy(products, monkeypatch):
+@pytest.mark.parametrize("enabled", [True, False])
+def test_eager_products_need_the_kernels_enabled(products, monkeypatch, enabled):
     monkeypatch.setattr(native_kernels.thread, "on", False)
-    monkeypatch.setattr(native_kernels, "on", True)
+    monkeypatch.setattr(native_kernels, "on", enabled)
     dot(np.ones((400, 90), "f4"), np.ones((90, 300), "f4"))
-    assert not products
+    assert products == [(400, 300)] * enabled

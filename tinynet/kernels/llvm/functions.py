@@ -202,6 +202,7 @@ class Translation(Expressions):
         note = "" if is_flat else module.note("llvm.loop.vectorize.enable", "i1 false")
         inner.loop(sharing.FIRST, sharing.END, literal(1, "int64"), body, note)
         inner.writer.line("ret void")
+        # Inlined, it would add in another order where the lengths of a call are known.
         head = f"define internal void @{name}({sharing.PARAMETERS}) nounwind noinline {{"
         runner = sharing.runner(module, name, is_flat)
         for text in (fields.kind(), inner._definition(head), runner):

@@ -26,6 +26,7 @@ PARAMETERS = f"ptr {DATA}, i64 %first, i64 %end"  # of a body
 FIRST, END = Number("int64", "%first"), Number("int64", "%end")
 TEAM, THREADS, ME = "GOMP_parallel", "omp_get_num_threads", "omp_get_thread_num"
 OPENMP = TEAM, THREADS, ME  # functions of GNU's OpenMP, which LLVM has to know
+NO_FLAGS = "i32", "0"
 COUNT = "tinynet_threads"
 _count = ctypes.c_int32(0)  # of the threads; 0: none share loops, where there is no OpenMP
 SYMBOLS = {COUNT: ctypes.pointer(_count)}  # which LLVM has to know, too
@@ -122,16 +123,13 @@ def runner(module: Any, body: str, is_flat: bool) -> str:
         w.branch(Number("bool", w.put(f"icmp sgt i64 {threads}, 1")), "shared", "small")
         w.begin("shared")
         threads = w.put(f"trunc i64 {threads} to i32")
-        w.call(TEAM, "void", [("ptr", f"@{body}.team"), ("ptr", DATA), ("i32", threads), _NO_FLAGS])
+        w.call(TEAM, "void", [("ptr", f"@{body}.team"), ("ptr", DATA), ("i32", threads), NO_FLAGS])
         w.line("ret void")
         w.begin("small")
     w.call(body, "void", [("ptr", DATA), ("i64", "0"), ("i64", count)])
     w.line("ret void")
     head = f"define internal void @{body}.run(ptr {DATA}, i64 %work) nounwind {{"
     return "\n".join([team, head, "entry:", *w.lines, "}"])
-
-
-_NO_FLAGS = "i32", "0"
 
 
 def _team(module: Any, body: str, grain: int) -> str:

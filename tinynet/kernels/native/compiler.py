@@ -52,6 +52,7 @@ def prepare() -> None:
         cause = missing() if isinstance(error, ModuleNotFoundError) else f"llvmlite: {error}"
         raise RuntimeError(cause) from error
     _find_sgemm()
+    _find_threads()
     for module in MODULES:
         _compile_functions(module)
 
@@ -69,11 +70,6 @@ def _find_sgemm() -> None:
             "omp_set_num_threads", openmp.omp_set_num_threads, None, "int32"
         )
         blas.product = blas.product_by_onednn
-        functions = {name: getattr(openmp, name) for name in llvm.sharing.OPENMP}
-        for name, symbol in (functions | llvm.sharing.SYMBOLS).items():
-            llvm.machine.add_symbol(name, symbol)
-        threads.in_child(lambda: llvm.sharing.set_count(1))  # it has none of OpenMP's threads
-        threads.add_pool(llvm.sharing.set_count)
     elif by_blas is not None:
         function, bits = by_blas
         size = f"int{bits}"
@@ -82,6 +78,18 @@ def _find_sgemm() -> None:
         blas.sgemm = external(f"cblas_sgemm_{bits}", function, None, *takes)
     else:
         blas.product = blas.product_by_loops
+
+
+def _find_threads() -> None:
+    """Let the threads of oneDNN's OpenMP share loops."""
+    if not onednn.is_available():
+        return
+    openmp, sharing = onednn.library.openmp(), llvm.sharing
+    functions = {name: getattr(openmp, name) for name in sharing.OPENMP}
+    for name, symbol in (functions | sharing.SYMBOLS).items():
+        llvm.machine.add_symbol(name, symbol)
+    threads.in_child(lambda: sharing.set_count(1))  # it has none of these threads
+    threads.add_pool(sharing.set_count)
 
 
 def external(name: str, function: Any, result: str | None, *takes: str) -> llvm.External:

@@ -11,7 +11,7 @@ import inspect
 import math
 import operator
 from collections.abc import Callable
-from typing import Any, TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -40,14 +40,14 @@ def with_options_of(shared: Callable[..., Any]) -> Callable[[Window], Window]:
         *parameters, _ = own.parameters.values()
         signature = own.replace(parameters=[*parameters, *options])
 
-        @functools.wraps(window)
         def checked(*args: Any, **given: Any) -> Any:
             for name in given.keys() - signature.parameters.keys():
                 raise TypeError(f"{window.__name__}() got an unexpected keyword argument {name!r}")
             return window(*args, **given)
 
-        checked.__signature__ = signature  # type: ignore[attr-defined]
-        return checked  # type: ignore[return-value]
+        made: Any = functools.wraps(window)(checked)
+        made.__signature__ = signature
+        return cast(Window, made)
 
     return decorate
 

@@ -270,7 +270,8 @@ class SparseTensor(Tensor):
 
 
 def _sparse(pattern: Pattern, values: Tensor) -> Tensor:
-    return wrap(Entries(pattern, values), SparseTensor)  # type: ignore[arg-type]
+    entries: Any = Entries(pattern, values)  # in the place of an array
+    return wrap(entries, SparseTensor)
 
 
 def _rebuilt(index: Array, shape: tuple[int, ...], values: Tensor, requires_grad: bool) -> Tensor:

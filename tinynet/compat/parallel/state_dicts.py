@@ -351,11 +351,11 @@ def get_state_dict(
     submodules: set[Module] | None = None,
     options: StateDictOptions | None = None,
 ) -> tuple[StateDict, StateDict]:
-    """Return the state of a model and that of its optimizers, empty if there are none.
+    """Return the state of a model, and the state of its optimizers.
 
     Args:
         model: the model.
-        optimizers: one optimizer, or any number of them.
+        optimizers: one optimizer, or any number of them; without any, their state is empty.
         submodules: see ``get_model_state_dict``.
         options: see ``StateDictOptions``.
 

@@ -56,11 +56,13 @@ def folded(totals: Array, c: int, channels: int) -> float64:
 
 
 def add_parts(parts: Array, sums: Array) -> None:
-    """Write the sum of parts, ``[parts, columns]``."""
-    sums[:] = 0.0
-    for p in range(parts.shape[0]):
-        for j in range(sums.size):
-            sums[j] += parts[p, j]
+    """Write the sums of parts, ``[sums, parts, columns]``."""
+    for k in range(sums.shape[0]):
+        for j in range(sums.shape[1]):
+            sums[k, j] = 0.0
+        for p in range(parts.shape[1]):
+            for j in range(sums.shape[1]):
+                sums[k, j] += parts[k, p, j]
 
 
 def channel_sums(g: Array, out: Array) -> None:
@@ -68,10 +70,10 @@ def channel_sums(g: Array, out: Array) -> None:
     rows, width = g.shape
     length = rows_of_part(rows)
     count = (rows + length - 1) // length
-    parts, totals = np.empty((count, width), np.float32), np.zeros((count, width))
-    sums = np.empty(width)
+    parts, totals = np.empty((count, width), np.float32), np.zeros((1, count, width))
+    sums = np.empty((1, width))
     for p in shared(count, g.size):
-        part, total = parts[p], totals[p]
+        part, total = parts[p], totals[0, p]
         for start in range(p * length, min(p * length + length, rows), ROWS):
             part[:] = ZERO
             for i in range(start, min(start + ROWS, rows)):
@@ -81,7 +83,7 @@ def channel_sums(g: Array, out: Array) -> None:
                 total[j] += part[j]
     add_parts(totals, sums)
     for c in range(out.size):
-        out[c] = folded(sums, c, out.size)
+        out[c] = folded(sums[0], c, out.size)
 
 
 def plane_means(x: Array, out: Array) -> None:
@@ -167,8 +169,7 @@ def add_up(x: Array, middle: Array, sums: Array) -> None:
             for j in range(width):
                 totals[0, p, j] += part[j]
                 totals[1, p, j] += other[j]
-    add_parts(totals[0], sums[0])
-    add_parts(totals[1], sums[1])
+    add_parts(totals, sums)
 
 
 def settle(sums: Array, rows: int, middle: Array, mean: Array, var: Array) -> bool:
@@ -256,8 +257,7 @@ def add_up_slopes(g: Array, x: Array, middle: Array, lines: Array, relu: bool, s
             for j in range(width):
                 totals[0, p, j] += part[j]
                 totals[1, p, j] += other[j]
-    add_parts(totals[0], sums[0])
-    add_parts(totals[1], sums[1])
+    add_parts(totals, sums)
 
 
 # ---- max pooling --------------------------------------------------------------------------------

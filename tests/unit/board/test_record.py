@@ -10,6 +10,7 @@ import tinynet as tn
 from tests.unit.board import models, steps
 from tests.unit.board.test_recorder import fingerprint
 from tinynet import board, nn, optim
+from tinynet.board.graphs import timing
 from tinynet.board.graphs.assemble import BACKWARD, FORWARD, OPTIMIZER
 from tinynet.board.graphs.graph import SOURCES, problems
 from tinynet.core import trace as observe
@@ -143,6 +144,12 @@ def test_nodes_have_shapes_types_lines_and_times(example):
             assert node.attributes["source"].partition(":")[0] in FILES, node.name
             assert node.cost.time > 0, node.name
             assert node.device in (FORWARD, BACKWARD, OPTIMIZER)
+
+
+def test_nodes_have_times_by_a_clock_that_stands_still(monkeypatch):
+    monkeypatch.setattr(timing.time, "perf_counter_ns", lambda: 1_000_000)
+    rec, _ = recorded("transformer")
+    assert all(node.cost.time > 0 for node in rec.graphs["step"].nodes if node.cost is not None)
 
 
 def test_parts_hold_nothing_but_what_is_theirs(example):

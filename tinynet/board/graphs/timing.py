@@ -184,10 +184,13 @@ def _interruptions() -> int:
 
 
 def spent(timed: Sequence[Timed]) -> int:
-    """Return the time from the first start to the last end, without what ran inside."""
+    """Return the time from the first start to the last end, without what ran inside.
+
+    It is at least a nanosecond: a clock may stand still, and waiting may be all that it shows.
+    """
     inner = sum(one.inner for one in timed)
     records = sum(one.resumed - one.end for one in timed[:-1])
-    return max(0, timed[-1].end - min(one.start for one in timed) - inner - records)
+    return max(1, timed[-1].end - min(one.start for one in timed) - inner - records)
 
 
 class Span(NamedTuple):
@@ -197,14 +200,14 @@ class Span(NamedTuple):
     nodes: Sequence[Node]
 
     def share(self, nanoseconds: int) -> None:
-        """Give each node its share of a time."""
+        """Give each node its share of a time, and at least a nanosecond: it ran."""
         sizes = [
             max(1, math.prod(node.outputs[0].shape)) if node.outputs else 1 for node in self.nodes
         ]
         start, before, whole = min(one.start for one in self.timed), 0, sum(sizes)
         for size, node in zip(sizes, self.nodes, strict=True):
             share = nanoseconds * (before + size) // whole - nanoseconds * before // whole
-            node.cost = replace(node.cost or Cost(start, 0, 0), time=share)
+            node.cost = replace(node.cost or Cost(start, 0, 0), time=max(1, share))
             before += size
 
 

@@ -19,7 +19,6 @@ LONE = "the stride of a dimension of length 1, which moves no element"
 # Patterns of an operation and a variant.
 KNOWN: dict[str, str] = {
     r"stack channels last": "images of one row and one channel, whose order is ambiguous",
-    r"nn\.functional\.max_unpool2d\.grad .*": "the record keeps no strides of length-1 dimensions",
     r"linalg\.(ldl_solve|lu_factor) (first )?expanded": "singular; PyTorch does not see it",
     r"(as_strided_scatter|cholesky|linalg\.(cond|pinv\.hermitian)) empty": (
         "refused, as for other sizes"

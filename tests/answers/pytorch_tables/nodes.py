@@ -24,6 +24,7 @@ KNOWN: dict[str, str] = {
     r"__rdiv__|combinations|diagflat|(nan)?quantile": FORWARD,
     r"linalg\.(qr|svdvals|solve|solve_ex|multi_dot|slogdet)|logdet|qr|norm\.nuc|dist": FORMULA,
     r"fft\.ihfft[2n]?|native_group_norm|nn\.functional\.cosine_similarity": FORMULA,
+    r"addr|repeat|sum_to_size": FORMULA,
     r"frexp": "a power of two that overflows is avoided",
     r"masked_scatter|trace|nn\.functional\.max_unpool[23]d(\.grad)?": (
         "the derivative is one operation, in PyTorch several that work on flat memory"

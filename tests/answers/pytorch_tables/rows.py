@@ -18,7 +18,7 @@ from torch.testing._internal.common_methods_invocations import op_db
 
 import tinynet as tn
 
-from . import layouts, nodes, translate
+from . import layouts, nodes, translate, writes
 from .compare import difference
 from .left_out import LEFT_OUT, VALUES_LEFT_OUT, fits
 from .outcomes import AbsentError, Call, tensors
@@ -82,6 +82,17 @@ class Row(Call):
         memo: dict[Any, Any] = {}
         args, kwargs = copied(self.args, memo), copied(self.kwargs, memo)
         return nodes.names(torch, self._under(torch), args, kwargs)
+
+    def their_refusals(self) -> str:
+        """Return the writes that PyTorch refuses: see writes.py."""
+        if not self.differentiable or self.face != "function" or self.dtype != "float64":
+            return ""
+
+        def arguments() -> tuple[Any, Any]:
+            memo: dict[Any, Any] = {}
+            return copied(self.args, memo), copied(self.kwargs, memo)
+
+        return writes.refused(torch, self._under(torch), arguments)
 
     def ours(self) -> dict[str, Any]:
         """Return tinynet's outcome.

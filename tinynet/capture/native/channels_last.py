@@ -263,7 +263,7 @@ def _is_2x2(x: Value, options: Options) -> bool:
 
 
 def _max_pool_slope(layouts: Layouts, call: Call) -> Call | None:
-    g, offsets, shape = call.args
+    g, _, offsets, shape = call.args
     if not layouts.has(offsets):
         return None
     return layouts.call(call, max_pool_slope, layouts.last(g), layouts.last(offsets), shape)

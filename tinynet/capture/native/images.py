@@ -237,7 +237,7 @@ def _max_pool(w: Writer, call: Call) -> bool:
 
 @form("max_pool_2x2", "input")
 def _max_pool_slope(w: Writer, call: Call) -> bool:
-    g, offsets, _ = call.args
+    g, _, offsets, _ = call.args
     if not g.size:
         return False
     given = [_as(w.array(v), _planes(v)) for v in (g, offsets)]

@@ -151,7 +151,8 @@ class Operation:
 
         A formula's first parameter is the gradient ``g``. The names of the others determine what
         is saved: an input, an output (``result`` if there is only one) or an attribute by its
-        name, or ``x_shape`` for only the shape of input x.
+        name, or ``x_shape`` for only the shape of input x. A formula may name an array that it does
+        not use: a write to it before backward is refused, as in PyTorch.
 
         Raises:
             TypeError: a name is unknown.

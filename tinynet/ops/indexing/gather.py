@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
 from tinynet.kernels.along import positions, take_along
-from tinynet.kernels.index_sums import add_rows, from_the_front
+from tinynet.kernels.index_sums import add_rows
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
     EXPECTED,
@@ -108,7 +108,9 @@ def gather_sum(self: Array, index: Array, /, shape: tuple[int, ...], dim: int) -
     return whole
 
 
-gather_along.grad(self=lambda g, index, self_shape, dim: gather_sum(g, index, self_shape, dim))
+gather_along.grad(
+    self=lambda g, self, index, self_shape, dim: gather_sum(g, index, self_shape, dim)
+)
 gather_sum.grad(self=lambda g, index, dim: gather_along(g, index, dim))
 
 
@@ -175,7 +177,8 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
     return gather_along.function(whole, chosen, dim)
 
 
-_counted: Any = traced(lambda indices, n: from_the_front(indices, n))
+# A copy, as in PyTorch: indices may be written to before backward.
+_counted: Any = traced(lambda indices, n: np.where(indices < 0, indices + n, indices))
 
 
 def scattered(self: Array, index: Array, dim: int, src: Array | None, write: Any) -> Array:

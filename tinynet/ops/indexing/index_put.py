@@ -106,7 +106,7 @@ def take_sum(self: Array, index: Array, /, shape: tuple[int, ...]) -> Array:
     return whole
 
 
-take.grad(self=lambda g, index, self_shape: take_sum(g, index, self_shape))
+take.grad(self=lambda g, self, index, self_shape: take_sum(g, index, self_shape))
 take_sum.grad(self=lambda g, index: take(g, index))
 
 
@@ -145,7 +145,7 @@ def put(self: Array, index: Array, source: Array, /, accumulate: bool = False) -
 
 put.grad(
     self=lambda g, index, accumulate: g if accumulate else put(g, index, zeros_for(take(g, index))),
-    source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
+    source=lambda g, index, source, source_shape: reshape(take(g, index), source_shape),
 )
 
 # ---- whole slices -------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def slices_copied(self: Array, index: Array, source: Array, /, dim: int) -> Arra
 slices_copied.into = _copy
 slices_copied.grad(
     self=lambda g, index, dim: slices_filled(g, index, dim, 0),
-    source=lambda g, index, source_shape, dim: as_source(
+    source=lambda g, index, source, source_shape, dim: as_source(
         select_slices(g, index, dim), source_shape
     ),
 )

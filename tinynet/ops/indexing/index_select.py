@@ -160,7 +160,7 @@ def _add(whole: Array, index: Array, source: Array, dim: int, alpha: float) -> N
 slices_added.into = _add
 slices_added.grad(
     self=lambda g: g,
-    source=lambda g, index, source_shape, dim, alpha: (
+    source=lambda g, index, source, source_shape, dim, alpha: (
         as_source(select_slices(g, index, dim), source_shape) * alpha
     ),
 )
@@ -368,7 +368,7 @@ def masked_spread(self: Array, mask: Array, /, shape: tuple[int, ...]) -> Array:
 
 
 masked_select.grad(
-    self=lambda g, mask, self_shape: masked_spread(
+    self=lambda g, self, mask, self_shape: masked_spread(
         g, mask, np.broadcast_shapes(self_shape, mask.shape)
     )
 )

@@ -29,13 +29,13 @@ _EXPECTED = same_dtype(
 # ---- parts --------------------------------------------------------------------------------------
 
 
-@view(node="RealBackward0", complex="given", order="iterated")
+@view(node="SelectBackward0", complex="given", order="iterated")
 def real_part(self: Array, /) -> Array:
     """Return a view of the real parts."""
     return self.real
 
 
-@view(node="ImagBackward0", complex="given", order="iterated")
+@view(node="SelectBackward0", complex="given", order="iterated")
 def imaginary_part(self: Array, /) -> Array:
     """Return a view of the imaginary parts."""
     return self.imag
@@ -206,7 +206,7 @@ def complex(real: Array, imag: Array, /) -> Array:
 
 
 public_function(complex.function)
-complex.grad(real=lambda g: g.real, imag=lambda g: g.imag)
+complex.grad(real=lambda g, real, imag: g.real, imag=lambda g, real, imag: g.imag)
 
 
 @operation(node="PolarBackward0", out=_EXPECTED, complex="given", order="iterated")

@@ -226,8 +226,12 @@ def cummin(self: Array, /, dim: int) -> tuple[Array, Array]:
     return _running(self, dim, np.minimum)
 
 
-cummax.grad(self=lambda g, indices, self_shape, dim: gather_sum(g, indices, self_shape, dim))
-cummin.grad(self=lambda g, indices, self_shape, dim: gather_sum(g, indices, self_shape, dim))
+def _at_extremes(g: Any, self: Any, indices: Any, self_shape: tuple[int, ...], dim: int) -> Any:
+    return gather_sum(g, indices, self_shape, dim)
+
+
+cummax.grad(self=_at_extremes)
+cummin.grad(self=_at_extremes)
 
 # ---- differences --------------------------------------------------------------------------------
 

@@ -44,12 +44,12 @@ def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
         tensor([[0, 1],
                 [1, 0]])
     """
-    found = np.nonzero(np.atleast_1d(self._array))
+    found = np.stack(np.nonzero(np.atleast_1d(self._array)))  # a row for each dimension
     if as_tuple:
-        return tuple(wrap(i) for i in found)
+        return tuple(map(wrap, found))
     if self._array.ndim == 0:
         return wrap(np.zeros((len(found[0]), 0), np.int64))
-    return wrap(np.stack(found).T)  # a row for each dimension, as in PyTorch
+    return wrap(found.T)
 
 
 @composite(out=True, checks=True)

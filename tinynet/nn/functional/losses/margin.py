@@ -175,7 +175,7 @@ def margin_ranking_loss(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
             f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
         )
-    loss: Any = margin - target * (input1 - input2)
+    loss: Any = -target * (input1 - input2) + margin
     return reduced(loss.clamp_min(0), reduction)
 
 

@@ -105,7 +105,7 @@ avg_pools = by_rank(avg_pool, "AvgPool{}DBackward0", RANKS, order="as_plane")
 avg_pools_backward = by_rank(avg_pool_backward, "AvgPool{}DBackwardBackward0", RANKS)
 for _rank in RANKS:
     avg_pools[_rank].grad(
-        input=lambda g, input_shape, options, count_include_pad, divisor_override: (
+        input=lambda g, input, input_shape, options, count_include_pad, divisor_override: (
             avg_pools_backward[options.rank](
                 g, spatial(input_shape, options.rank), options, count_include_pad, divisor_override
             )
@@ -141,9 +141,9 @@ adaptive_avg_pools_backward = by_rank(
 )
 for _rank in RANKS:
     adaptive_avg_pools[_rank].grad(
-        input=lambda g, input_shape, output_size: adaptive_avg_pools_backward[len(output_size)](
-            g, spatial(input_shape, len(output_size))
-        )
+        input=lambda g, input, input_shape, output_size: adaptive_avg_pools_backward[
+            len(output_size)
+        ](g, spatial(input_shape, len(output_size)))
     )
     adaptive_avg_pools_backward[_rank].grad(
         self=lambda g, self_shape, sizes: adaptive_avg_pools[len(sizes)](

@@ -283,12 +283,14 @@ def _scatter(g: Any, indices: Any, shape: Ints, rank: int, disjoint: bool) -> An
     return max_pools_backward[rank](g, indices, spatial(shape, rank), disjoint)
 
 
-def _max_back(g: Any, indices: Any, input_shape: Ints, options: Options) -> Any:
+def _max_back(g: Any, input: Any, indices: Any, input_shape: Ints, options: Options) -> Any:
     disjoint = sliding(f"max_pool{options.rank}d", input_shape, options).disjoint
     return _scatter(g, indices, input_shape, options.rank, disjoint)
 
 
-def _adaptive_max_back(g: Any, indices: Any, input_shape: Ints, output_size: Ints) -> Any:
+def _adaptive_max_back(
+    g: Any, input: Any, indices: Any, input_shape: Ints, output_size: Ints
+) -> Any:
     rank = len(output_size)
     sizes = spatial(input_shape, rank)
     disjoint = adaptive(sizes, output_size).disjoint
@@ -299,7 +301,7 @@ for _rank in RANKS:
     max_pools[_rank].grad(input=_max_back)
     adaptive_max_pools[_rank].grad(input=_adaptive_max_back)
     fractional_max_pools[_rank].grad(
-        input=lambda g, indices, input_shape, output_size: _scatter(
+        input=lambda g, input, indices, input_shape, output_size: _scatter(
             g, indices, input_shape, len(output_size), False
         )
     )
@@ -309,7 +311,7 @@ for _rank in RANKS:
     for _op in (max_pools_backward[_rank], adaptive_max_pools_backward[_rank]):
         _op.grad(self=lambda g, indices, sizes: max_gather(g, indices, len(sizes)))
 max_pool_2x2.grad(
-    input=lambda g, offsets, input_shape: max_pool_2x2_backward(g, offsets, input_shape)
+    input=lambda g, input, offsets, input_shape: max_pool_2x2_backward(g, offsets, input_shape)
 )
 max_pool_2x2_backward.grad(
     self=lambda g, offsets, shape: max_gather(g, plane_indices_2x2(offsets, shape[-2:]), 2)

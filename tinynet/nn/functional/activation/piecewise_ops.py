@@ -215,7 +215,7 @@ def rrelu_with_noise(self: Array, noise: Array, /) -> Array:
     return self * noise
 
 
-rrelu_with_noise.grad(self=lambda g, noise: g * noise)
+rrelu_with_noise.grad(self=lambda g, self, noise: g * noise)
 
 # ---- exponential and logistic -------------------------------------------------------------------
 

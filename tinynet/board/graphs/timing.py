@@ -169,9 +169,9 @@ class Timer(BackwardObserver):
         """Return the time since the last record without a processor; see the Note above."""
         if not _HAS_THREAD_CLOCK:
             return 0
-        passed = time.perf_counter_ns() - self._last
-        waited = passed - (time.thread_time_ns() - self._cpu)
-        if 2 * waited <= passed:
+        passed, used = time.perf_counter_ns() - self._last, time.thread_time_ns() - self._cpu
+        waited = passed - used
+        if not used or 2 * waited <= passed:  # it ran: a clock that shows nothing counts in ticks
             return 0
         before, self._interruptions = self._interruptions, _interruptions()
         return waited if self._interruptions != before else 0
@@ -184,13 +184,10 @@ def _interruptions() -> int:
 
 
 def spent(timed: Sequence[Timed]) -> int:
-    """Return the time from the first start to the last end, without what ran inside.
-
-    It is at least a nanosecond: a clock may stand still, and waiting may be all that it shows.
-    """
+    """Return the time from the first start to the last end, without what ran inside."""
     inner = sum(one.inner for one in timed)
     records = sum(one.resumed - one.end for one in timed[:-1])
-    return max(1, timed[-1].end - min(one.start for one in timed) - inner - records)
+    return max(0, timed[-1].end - min(one.start for one in timed) - inner - records)
 
 
 class Span(NamedTuple):
@@ -200,14 +197,14 @@ class Span(NamedTuple):
     nodes: Sequence[Node]
 
     def share(self, nanoseconds: int) -> None:
-        """Give each node its share of a time, and at least a nanosecond: it ran."""
+        """Give each node its share of a time."""
         sizes = [
             max(1, math.prod(node.outputs[0].shape)) if node.outputs else 1 for node in self.nodes
         ]
         start, before, whole = min(one.start for one in self.timed), 0, sum(sizes)
         for size, node in zip(sizes, self.nodes, strict=True):
             share = nanoseconds * (before + size) // whole - nanoseconds * before // whole
-            node.cost = replace(node.cost or Cost(start, 0, 0), time=max(1, share))
+            node.cost = replace(node.cost or Cost(start, 0, 0), time=share)
             before += size
 
 

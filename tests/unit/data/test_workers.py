@@ -709,7 +709,7 @@ def test_the_signature_is_pytorchs():
     torch_loader = __import__("torch").utils.data.DataLoader
     theirs = inspect.signature(torch_loader).parameters
     ours = inspect.signature(DataLoader).parameters
-    assert list(ours) == [*theirs, "worker_method"]
+    assert list(ours) == [*theirs, "worker_method", "seed_batches"]
     assert [p.default for p in theirs.values()] == [ours[name].default for name in theirs]
     assert [p.kind for p in theirs.values()] == [ours[name].kind for name in theirs]
 

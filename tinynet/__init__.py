@@ -218,3 +218,4 @@ else:
     __getattr__, __dir__, __all__ = _attach(__name__)
 
 __version__ = "0.1.0"
+startup.imported()

@@ -79,7 +79,7 @@ def _source(args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 def _length(n: Any) -> int | None:
     """Return an integer of Python, numpy or a tensor as one of Python; None for anything else."""
     try:
-        return None if isinstance(n, bool) else index(n)
+        return None if isinstance(n, (bool, np.bool_)) else index(n)
     except TypeError:
         return None
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tinynet import dtypes
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import BOOLEAN, FOUND, no_derivative, refuse_whole, same_dtype
@@ -71,9 +72,12 @@ def round(self: Array, /, *, decimals: int = 0) -> Array:
         >>> tn.tensor([0.5, 1.5, 1.25]).round()
         tensor([0., 2., 1.])
     """
-    if self.dtype.kind == "b":
-        raise NotImplementedError("\"round_cpu\" not implemented for 'Bool'")
-    return np.round(self, decimals)
+    if self.dtype.kind == "f":
+        return np.round(self, decimals)
+    if self.dtype.kind == "b" or decimals:
+        kind = dtypes.of(self).scalar_name
+        raise NotImplementedError(f"\"round_cpu\" not implemented for '{kind}'")
+    return self.copy()  # older versions of numpy return the array itself
 
 
 round.grad(self=zeros_for)

@@ -22,14 +22,12 @@ EXEMPT = {
     "creates, converts and moves elements: the first sentence is the definition": (
         "core/* core/*/* dtypes/* ops/pointwise/apply ops/shaping/combinations "
         "ops/pointwise/conversion ops/pointwise/complex_numbers ops/shaping/flipping "
-        "ops/creation/constructors "
-        "ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem ops/indexing/keys "
-        "ops/creation/tensor_types ops/creation/like ops/creation/memory ops/creation/properties "
-        "ops/creation/ranges "
-        "ops/shaping/reshaping ops/indexing/index_select ops/shaping/views sparse/tensors "
-        "sparse/rows compat/storage compat/native/tensor_methods nn/utils/memory_format "
-        "nn/layers/flatten nn/layers/images/padding "
-        "nn/layers/images/shuffle nn/functional/images/padding nn/functional/images/shuffle "
+        "ops/creation/constructors ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem "
+        "ops/indexing/keys ops/creation/tensor_types ops/creation/like ops/creation/memory "
+        "ops/creation/properties ops/creation/ranges ops/shaping/reshaping "
+        "ops/indexing/index_select ops/shaping/views sparse/tensors sparse/rows compat/storage "
+        "compat/native/tensor_methods nn/utils/memory_format nn/layers/shaping nn/layers/images "
+        "nn/functional/images/padding nn/functional/images/shuffle "
         "nn/functional/pooling/unpooling data/transforms/base data/transforms/augmentation "
         "data/transforms/geometry data/transforms/warps"
     ),
@@ -39,8 +37,7 @@ EXEMPT = {
         "ops/reduction/sorting"
     ),
     "containers and infrastructure": (
-        "nn/layers/container nn/base/global_hooks nn/base/hooks nn/base/lazy "
-        "nn/layers/convolution/lazy nn/layers/normalization/lazy nn/base/registry "
+        "nn/layers/container nn/base/global_hooks nn/base/hooks nn/layers/lazy nn/base/registry "
         "nn/base/module nn/parallel/data_parallel nn/parallel/distributed nn/parameter "
         "nn/layers/parameter_container nn/base/state nn/utils/convert_parameters "
         "nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skip_init "
@@ -51,10 +48,9 @@ EXEMPT = {
         "data/readers/arrays data/texts/tokenizer data/loading/collate data/readers/tables "
         "data/readers/table_rows data/dataset data/loading/sampler data/readers/files "
         "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
-        "data/loading/options data/loading/passes data/loading/processes data/readers/table_rows "
-        "data/loading/sampler data/loading/seeding data/stack data/subset data/readers/tables "
-        "data/texts/text data/texts/labelled data/texts/tokenizer data/loading/threads "
-        "data/texts/tokenizer data/loading/worker"
+        "data/loading/options data/loading/passes data/loading/processes data/loading/seeding "
+        "data/stack data/subset data/texts/text data/texts/labelled data/loading/threads "
+        "data/loading/worker"
     ),
     "runs and reports training": "train/* train/*/* train/*/*/*",
     "the operation of the same name, on selected elements": "masked/*",

@@ -282,7 +282,7 @@ def typename(obj: object) -> str:
 
     Example:
         >>> tn.typename(tn.ones(2)), tn.typename(nn.ReLU)
-        ('tinynet.FloatTensor', 'tinynet.nn.layers.activation.piecewise.ReLU')
+        ('tinynet.FloatTensor', 'tinynet.nn.layers.piecewise_activation.ReLU')
     """
     if isinstance(obj, Tensor):
         return str(obj.type())

@@ -8,6 +8,7 @@ under ``tinynet.as_torch``, and ``import tinynet.x`` in programs whose ``torch``
 from __future__ import annotations
 
 import sys
+from fnmatch import fnmatchcase
 from functools import partial
 from importlib import import_module
 from importlib.abc import Loader
@@ -149,38 +150,32 @@ PATHS: dict[str, str] = {
     "torch.nn.functional": "nn.functional autograd.overrides compat.utilities.helpers",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": (
-        "nn.layers.activation.piecewise nn.layers.activation.smooth nn.layers.attention.multihead"
+        "nn.layers.piecewise_activation nn.layers.smooth_activation nn.layers.attention"
     ),
     "torch.nn.modules.adaptive": "nn.layers.losses.likelihood",
-    "torch.nn.modules.batchnorm": "nn.layers.normalization.batchnorm nn.layers.normalization.lazy",
-    "torch.nn.modules.channelshuffle": "nn.layers.images.shuffle",
+    "torch.nn.modules.batchnorm": "nn.layers.batchnorm nn.layers.lazy",
+    "torch.nn.modules.channelshuffle": "nn.layers.images",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
-    "torch.nn.modules.conv": (
-        "nn.layers.convolution.conv nn.layers.convolution.lazy nn.modules.utils"
-    ),
+    "torch.nn.modules.conv": "nn.layers.convolution nn.layers.lazy nn.modules.utils",
     "torch.nn.modules.distance": "nn.layers.distance",
     "torch.nn.modules.dropout": "nn.layers.dropout",
-    "torch.nn.modules.flatten": "nn.layers.flatten",
-    "torch.nn.modules.fold": "nn.layers.convolution.fold",
-    "torch.nn.modules.instancenorm": (
-        "nn.layers.normalization.batchnorm nn.layers.normalization.lazy"
-    ),
-    "torch.nn.modules.lazy": "nn.base.lazy",
-    "torch.nn.modules.linear": "nn.layers.linear nn.layers.attention.multihead",
+    "torch.nn.modules.flatten": "nn.layers.shaping",
+    "torch.nn.modules.fold": "nn.layers.shaping",
+    "torch.nn.modules.instancenorm": "nn.layers.batchnorm nn.layers.lazy",
+    "torch.nn.modules.lazy": "nn.layers.lazy",
+    "torch.nn.modules.linear": "nn.layers.linear nn.layers.lazy nn.layers.attention",
     "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.likelihood",
     "torch.nn.modules.loss": (
         "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin"
     ),
-    "torch.nn.modules.normalization": "nn.layers.normalization.normalization",
-    "torch.nn.modules.padding": "nn.layers.images.padding nn.modules.utils",
-    "torch.nn.modules.pixelshuffle": "nn.layers.images.shuffle",
-    "torch.nn.modules.pooling": (
-        "nn.layers.pooling.windows nn.layers.pooling.adaptive nn.modules.utils"
-    ),
-    "torch.nn.modules.rnn": "nn.layers.recurrent.rnn nn.layers.recurrent.cells",
+    "torch.nn.modules.normalization": "nn.layers.normalization",
+    "torch.nn.modules.padding": "nn.layers.images nn.modules.utils",
+    "torch.nn.modules.pixelshuffle": "nn.layers.images",
+    "torch.nn.modules.pooling": "nn.layers.pooling nn.layers.adaptive_pooling nn.modules.utils",
+    "torch.nn.modules.rnn": "nn.layers.rnn nn.layers.rnn_cells",
     "torch.nn.modules.sparse": "nn.layers.embedding",
-    "torch.nn.modules.transformer": "nn.layers.attention.transformer",
-    "torch.nn.modules.upsampling": "nn.layers.images.upsampling",
+    "torch.nn.modules.transformer": "nn.layers.transformer",
+    "torch.nn.modules.upsampling": "nn.layers.images",
     "torch.nn.parallel": "nn.parallel compat.parallel.distributed",
     "torch.nn.parallel._functions": "compat.parallel.distributed",
     "torch.nn.parallel.comm": "compat.parallel.distributed",
@@ -264,19 +259,30 @@ PATHS: dict[str, str] = {
     "torch.utils.data._utils.fetch": "data.loading.fetching",
 }
 
-# Names that PyTorch has under other paths than these, whose module of tinynet has both.
+# Names, or patterns of names, that PyTorch has under other paths than these, and tinynet's module
+# has, too.
 _NORMS = "{0} remove_{1} {1}"
+_PADDING = "*Pad?d"
+_UPSAMPLING = "Upsampl*"
 _LOSSES = """
     CTCLoss GaussianNLLLoss KLDivLoss LinearCrossEntropyLoss LinearCrossEntropyOptions
     PoissonNLLLoss
 """
 ELSEWHERE: dict[str, str] = {
     "torch.nn.modules.adaptive": _LOSSES,
-    "torch.nn.modules.channelshuffle": "PixelShuffle PixelUnshuffle",
-    "torch.nn.modules.linear": "MultiheadAttention",
+    "torch.nn.modules.batchnorm": "*Conv*d *InstanceNorm?d *Linear",
+    "torch.nn.modules.channelshuffle": f"Pixel* {_PADDING} {_UPSAMPLING}",
+    "torch.nn.modules.conv": "*Linear *Norm?d",
+    "torch.nn.modules.flatten": "Fold Unfold",
+    "torch.nn.modules.fold": "Flatten Unflatten",
+    "torch.nn.modules.instancenorm": "*BatchNorm?d *Conv*d *Linear SyncBatchNorm",
+    "torch.nn.modules.lazy": "*Conv*d *Linear *Norm?d",
+    "torch.nn.modules.linear": "*Conv*d *Norm?d MultiheadAttention",
     "torch.nn.modules.linear_cross_entropy": f"AdaptiveLogSoftmaxWithLoss {_LOSSES}",
     "torch.nn.modules.loss": "AdaptiveLogSoftmaxWithLoss",
-    "torch.nn.modules.pixelshuffle": "ChannelShuffle",
+    "torch.nn.modules.padding": f"ChannelShuffle Pixel* {_UPSAMPLING}",
+    "torch.nn.modules.pixelshuffle": f"ChannelShuffle {_PADDING} {_UPSAMPLING}",
+    "torch.nn.modules.upsampling": f"ChannelShuffle Pixel* {_PADDING}",
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
     "torch.optim.adam": "AdamW adamw",
@@ -396,7 +402,8 @@ def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
         module.__doc__ = home.__doc__
         if "__all__" in vars(home):
             module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
-    for name in ELSEWHERE.get(path, "").split():
+    patterns = ELSEWHERE.get(path, "").split()
+    for name in [name for name in vars(module) for one in patterns if fnmatchcase(name, one)]:
         del vars(module)[name]
         if "__all__" in vars(module):
             module.__dict__["__all__"] = [one for one in module.__all__ if one != name]

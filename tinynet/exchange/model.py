@@ -16,8 +16,8 @@ from tinynet.exchange.safetensors import load_file, save_file, shared
 from tinynet.nn.base.hooks import ModuleHooks
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import TABLES
-from tinynet.nn.layers.convolution.conv import both_sides
-from tinynet.nn.layers.recurrent.rnn import RNNBase
+from tinynet.nn.layers.convolution import both_sides
+from tinynet.nn.layers.rnn import RNNBase
 
 # ---- module state -------------------------------------------------------------------------------
 # Conversion of module state between tinynet's and PyTorch's form, in files.

@@ -25,7 +25,7 @@ from tinynet.exchange.pickle_names import BUILDERS, FUNCTIONS, KINDS, VALUES
 from tinynet.kernels.threads import fork_safe_lock
 from tinynet.nn import functional, init, parallel
 from tinynet.nn.base.tables import Table
-from tinynet.nn.layers.attention import multihead
+from tinynet.nn.layers import attention
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler
 
@@ -40,7 +40,7 @@ _HOMES: tuple[tuple[str, ModuleType], ...] = (
     ("torch.nn.init", init),
     ("torch.nn", nn),
     ("torch.nn.parallel", parallel),
-    ("torch.nn.modules.linear", multihead),
+    ("torch.nn.modules.linear", attention),
     ("torch.utils.data", data),
     ("torch._C._nn", functional),
     ("torch", ops),

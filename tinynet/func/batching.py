@@ -12,7 +12,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.func.rearrangement import batch_length, check_out_dims, inputs_of, name_of, output_dims
 from tinynet.nn.base.module import Module
-from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
+from tinynet.nn.layers.batchnorm import _BatchNorm
 from tinynet.ops import cat, stack
 from tinynet.ops.batching import Level, UnbatchableError
 from tinynet.ops.batching.dispatch import set_fallback_warning

@@ -14,34 +14,30 @@ if TYPE_CHECKING:
     from tinynet.nn.functional.losses.linear_cross_entropy import (
         LinearCrossEntropyOptions as LinearCrossEntropyOptions,
     )
-    from tinynet.nn.layers.activation.piecewise import *
-    from tinynet.nn.layers.activation.smooth import *
-    from tinynet.nn.layers.attention.multihead import *
-    from tinynet.nn.layers.attention.transformer import *
+    from tinynet.nn.layers.adaptive_pooling import *
+    from tinynet.nn.layers.attention import *
+    from tinynet.nn.layers.batchnorm import *
     from tinynet.nn.layers.container import *
-    from tinynet.nn.layers.convolution.conv import *
-    from tinynet.nn.layers.convolution.fold import *
-    from tinynet.nn.layers.convolution.lazy import *
+    from tinynet.nn.layers.convolution import *
     from tinynet.nn.layers.deprecated import *
     from tinynet.nn.layers.distance import *
     from tinynet.nn.layers.dropout import *
     from tinynet.nn.layers.embedding import *
-    from tinynet.nn.layers.flatten import *
-    from tinynet.nn.layers.images.padding import *
-    from tinynet.nn.layers.images.shuffle import *
-    from tinynet.nn.layers.images.upsampling import *
+    from tinynet.nn.layers.images import *
+    from tinynet.nn.layers.lazy import *
     from tinynet.nn.layers.linear import *
     from tinynet.nn.layers.losses.likelihood import *
     from tinynet.nn.layers.losses.loss import *
     from tinynet.nn.layers.losses.margin import *
-    from tinynet.nn.layers.normalization.batchnorm import *
-    from tinynet.nn.layers.normalization.lazy import *
-    from tinynet.nn.layers.normalization.normalization import *
+    from tinynet.nn.layers.normalization import *
     from tinynet.nn.layers.parameter_container import *
-    from tinynet.nn.layers.pooling.adaptive import *
-    from tinynet.nn.layers.pooling.windows import *
-    from tinynet.nn.layers.recurrent.cells import *
-    from tinynet.nn.layers.recurrent.rnn import *
+    from tinynet.nn.layers.piecewise_activation import *
+    from tinynet.nn.layers.pooling import *
+    from tinynet.nn.layers.rnn import *
+    from tinynet.nn.layers.rnn_cells import *
+    from tinynet.nn.layers.shaping import *
+    from tinynet.nn.layers.smooth_activation import *
+    from tinynet.nn.layers.transformer import *
     from tinynet.nn.parallel import DataParallel as DataParallel
     from tinynet.nn.parameter import Buffer as Buffer
     from tinynet.nn.parameter import Parameter as Parameter

@@ -12,7 +12,7 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
 from tinynet.nn.base.module import Module
-from tinynet.nn.layers.normalization.batchnorm import _BatchNorm
+from tinynet.nn.layers.batchnorm import _BatchNorm
 from tinynet.ops.creation.constructors import tensor
 
 AverageOne = Callable[[Tensor, Tensor, Any], Tensor]

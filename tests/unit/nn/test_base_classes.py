@@ -7,11 +7,11 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.layers.convolution.conv import _ConvNd, _ConvTransposeNd
-from tinynet.nn.layers.images.padding import _ConstantPadNd, _ReflectionPadNd
-from tinynet.nn.layers.normalization.batchnorm import _BatchNorm, _InstanceNorm
-from tinynet.nn.layers.pooling.adaptive import _AdaptiveAvgPoolNd
-from tinynet.nn.layers.pooling.windows import _LPPoolNd, _MaxPoolNd, _MaxUnpoolNd
+from tinynet.nn.layers.adaptive_pooling import _AdaptiveAvgPoolNd
+from tinynet.nn.layers.batchnorm import _BatchNorm, _InstanceNorm
+from tinynet.nn.layers.convolution import _ConvNd, _ConvTransposeNd
+from tinynet.nn.layers.images import _ConstantPadNd, _ReflectionPadNd
+from tinynet.nn.layers.pooling import _LPPoolNd, _MaxPoolNd, _MaxUnpoolNd
 from tinynet.nn.modules.utils import _pair
 
 

@@ -142,7 +142,7 @@ NOT_ALLOWED = [
     (
         assign("factor", nn.ReLU()),
         TypeError,
-        "cannot assign 'tinynet.nn.layers.activation.piecewise.ReLU' as parameter 'factor' "
+        "cannot assign 'tinynet.nn.layers.piecewise_activation.ReLU' as parameter 'factor' "
         "(tinynet.nn.Parameter or None expected)",
     ),
     (

@@ -226,27 +226,18 @@ MODULES = {
         "tinynet.nn.base.module": "Module",
         "tinynet.nn.functional.losses.linear_cross_entropy": "LinearCrossEntropyOptions",
         "tinynet.nn.layers": "layers=",
-        "tinynet.nn.layers.activation.piecewise": (
-            "ReLU LeakyReLU PReLU Hardtanh ReLU6 Hardsigmoid Hardswish Threshold RReLU Hardshrink "
-            "Softshrink"
+        "tinynet.nn.layers.adaptive_pooling": (
+            "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
+            "AdaptiveMaxPool2d AdaptiveMaxPool3d FractionalMaxPool2d FractionalMaxPool3d"
         ),
-        "tinynet.nn.layers.activation.smooth": (
-            "ELU CELU SELU GELU SiLU Mish Sigmoid Tanh Softplus Softsign LogSigmoid Tanhshrink "
-            "GLU Softmax LogSoftmax Softmin Softmax2d"
-        ),
-        "tinynet.nn.layers.attention.multihead": "MultiheadAttention",
-        "tinynet.nn.layers.attention.transformer": (
-            "TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder "
-            "TransformerDecoder Transformer"
+        "tinynet.nn.layers.attention": "MultiheadAttention",
+        "tinynet.nn.layers.batchnorm": (
+            "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d "
+            "SyncBatchNorm"
         ),
         "tinynet.nn.layers.container": "Sequential ModuleList ModuleDict",
-        "tinynet.nn.layers.convolution.conv": (
+        "tinynet.nn.layers.convolution": (
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
-        ),
-        "tinynet.nn.layers.convolution.fold": "Unfold Fold",
-        "tinynet.nn.layers.convolution.lazy": (
-            "LazyConv1d LazyConv2d LazyConv3d LazyConvTranspose1d LazyConvTranspose2d "
-            "LazyConvTranspose3d"
         ),
         "tinynet.nn.layers.deprecated": "Container NLLLoss2d",
         "tinynet.nn.layers.distance": "PairwiseDistance CosineSimilarity",
@@ -254,15 +245,18 @@ MODULES = {
             "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout"
         ),
         "tinynet.nn.layers.embedding": "Embedding EmbeddingBag",
-        "tinynet.nn.layers.flatten": "Flatten Unflatten",
-        "tinynet.nn.layers.images.padding": (
-            "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d "
-            "ReplicationPad3d CircularPad1d CircularPad2d CircularPad3d ConstantPad1d "
-            "ConstantPad2d ConstantPad3d ZeroPad1d ZeroPad2d ZeroPad3d"
+        "tinynet.nn.layers.images": (
+            "ChannelShuffle CircularPad1d CircularPad2d CircularPad3d ConstantPad1d ConstantPad2d "
+            "ConstantPad3d PixelShuffle PixelUnshuffle ReflectionPad1d ReflectionPad2d "
+            "ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d Upsample "
+            "UpsamplingBilinear2d UpsamplingNearest2d ZeroPad1d ZeroPad2d ZeroPad3d"
         ),
-        "tinynet.nn.layers.images.shuffle": "PixelShuffle PixelUnshuffle ChannelShuffle",
-        "tinynet.nn.layers.images.upsampling": "Upsample UpsamplingNearest2d UpsamplingBilinear2d",
-        "tinynet.nn.layers.linear": "Linear Bilinear Identity LazyLinear",
+        "tinynet.nn.layers.lazy": (
+            "LazyLinear LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d "
+            "LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
+            "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"
+        ),
+        "tinynet.nn.layers.linear": "Linear Bilinear Identity",
         "tinynet.nn.layers.losses.likelihood": (
             "PoissonNLLLoss GaussianNLLLoss CTCLoss KLDivLoss AdaptiveLogSoftmaxWithLoss "
             "LinearCrossEntropyLoss"
@@ -276,28 +270,29 @@ MODULES = {
             "MultiLabelSoftMarginLoss MultiMarginLoss MultiLabelMarginLoss TripletMarginLoss "
             "TripletMarginWithDistanceLoss"
         ),
-        "tinynet.nn.layers.normalization.batchnorm": (
-            "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d "
-            "SyncBatchNorm"
-        ),
-        "tinynet.nn.layers.normalization.lazy": (
-            "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d "
-            "LazyInstanceNorm2d LazyInstanceNorm3d"
-        ),
-        "tinynet.nn.layers.normalization.normalization": (
-            "LayerNorm RMSNorm GroupNorm LocalResponseNorm CrossMapLRN2d"
+        "tinynet.nn.layers.normalization": (
+            "CrossMapLRN2d GroupNorm LayerNorm LocalResponseNorm RMSNorm"
         ),
         "tinynet.nn.layers.parameter_container": "ParameterList ParameterDict",
-        "tinynet.nn.layers.pooling.adaptive": (
-            "AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d AdaptiveMaxPool1d "
-            "AdaptiveMaxPool2d AdaptiveMaxPool3d FractionalMaxPool2d FractionalMaxPool3d"
+        "tinynet.nn.layers.piecewise_activation": (
+            "Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU PReLU RReLU ReLU ReLU6 "
+            "Softshrink Threshold"
         ),
-        "tinynet.nn.layers.pooling.windows": (
-            "MaxPool1d MaxPool2d MaxPool3d AvgPool1d AvgPool2d AvgPool3d MaxUnpool1d MaxUnpool2d "
-            "MaxUnpool3d LPPool1d LPPool2d LPPool3d"
+        "tinynet.nn.layers.pooling": (
+            "AvgPool1d AvgPool2d AvgPool3d LPPool1d LPPool2d LPPool3d MaxPool1d MaxPool2d "
+            "MaxPool3d MaxUnpool1d MaxUnpool2d MaxUnpool3d"
         ),
-        "tinynet.nn.layers.recurrent.cells": "RNNCellBase RNNCell LSTMCell GRUCell",
-        "tinynet.nn.layers.recurrent.rnn": "RNNBase RNN LSTM GRU",
+        "tinynet.nn.layers.rnn": "GRU LSTM RNN RNNBase",
+        "tinynet.nn.layers.rnn_cells": "GRUCell LSTMCell RNNCell RNNCellBase",
+        "tinynet.nn.layers.shaping": "Flatten Fold Unflatten Unfold",
+        "tinynet.nn.layers.smooth_activation": (
+            "CELU ELU GELU GLU LogSigmoid LogSoftmax Mish SELU SiLU Sigmoid Softmax Softmax2d "
+            "Softmin Softplus Softsign Tanh Tanhshrink"
+        ),
+        "tinynet.nn.layers.transformer": (
+            "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder "
+            "TransformerEncoderLayer"
+        ),
         "tinynet.nn.parallel": "parallel= DataParallel",
         "tinynet.nn.parameter": (
             "parameter= Buffer Parameter UninitializedBuffer UninitializedParameter"

@@ -14,9 +14,9 @@ from tinynet.compat.fx.node import Argument, Node, map_aggregate
 from tinynet.core.layouts import channels_last, contiguous_format
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.layers.convolution.conv import Conv1d, Conv2d, Conv3d
+from tinynet.nn.layers.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from tinynet.nn.layers.convolution import Conv1d, Conv2d, Conv3d
 from tinynet.nn.layers.dropout import Dropout
-from tinynet.nn.layers.normalization.batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from tinynet.nn.utils.fusion import fuse_conv_bn_eval
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import complete
 from tinynet.nn.layers.losses.loss import NLLLoss
 
 __all__ = ["Container", "NLLLoss2d"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.options import with_options
+from tinynet.nn.layers.declaration import with_options
 
 __all__ = ["PairwiseDistance", "CosineSimilarity"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.options import options_repr
 from tinynet.nn.functional.dropouts import check_probability
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import complete, options_repr
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "FeatureAlphaDropout"]
 

@@ -8,12 +8,11 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
-from tinynet.nn.base.lazy import LazyModuleMixin, materialize
 from tinynet.nn.base.module import Module
-from tinynet.nn.parameter import Parameter, UninitializedParameter, is_lazy
+from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 
-__all__ = ["Linear", "Bilinear", "Identity", "LazyLinear"]
+__all__ = ["Linear", "Bilinear", "Identity"]
 
 
 class Linear(Module):
@@ -190,66 +189,3 @@ class Identity(Module):
     def forward(self, input: Tensor) -> Tensor:
         """Return the input."""
         return input
-
-
-class LazyLinear(LazyModuleMixin, Linear):
-    """``x @ weight.T + bias``: a ``Linear`` that infers ``in_features`` from its first input.
-
-    After that it is a ``Linear``.
-
-    Args:
-        out_features: length of the last dimension of the output.
-        bias: whether to add a bias.
-        device: must be the CPU.
-        dtype: dtype of the parameters; the default dtype unless given.
-
-    Shape:
-        ``[..., in_features]`` to ``[..., out_features]``.
-
-    Raises:
-        RuntimeError, ValueError: a parameter is used before the first input; later, as for
-            ``Linear``.
-        TypeError: the first input is not a tensor.
-        AssertionError: the loaded weight has another number of features.
-
-    Example:
-        >>> fc = nn.LazyLinear(30)
-        >>> fc(tn.zeros(128, 20)).shape
-        tinynet.Size([128, 30])
-        >>> fc
-        Linear(in_features=20, out_features=30, bias=True)
-    """
-
-    cls_to_become = Linear
-
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None):
-        super().__init__(0, 0, False)
-        self.out_features = out_features
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
-
-    def reset_parameters(self) -> None:
-        """Draw new values for weight and bias once they are initialised."""
-        if self.in_features and not self.has_uninitialized_params():
-            super().reset_parameters()
-
-    def initialize_parameters(self, input: Any) -> None:
-        """Infer the number of features from an input.
-
-        Raises:
-            TypeError, RuntimeError: the input is not a tensor, or has no dimensions.
-            AssertionError: the loaded weight has another number of features.
-        """
-        if not isinstance(input, Tensor) or not input.ndim:
-            F.linear(input, empty(self.out_features, 0))  # raises what ``Linear`` would
-        features = input.shape[-1]
-        if not is_lazy(self.weight) and features != self.weight.shape[1]:
-            raise AssertionError(
-                f"The in_features inferred from input: {features} is not equal to in_features from "
-                f"self.weight: {self.weight.shape[1]}"
-            )
-        self.in_features = features
-        new = materialize(self.weight, (self.out_features, self.in_features))
-        if materialize(self.bias, (self.out_features,)) or new:
-            self.reset_parameters()

@@ -10,7 +10,7 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import wrap
 from tinynet.distributed.collectives import all_gather_into_tensor
-from tinynet.nn.layers.normalization.batchnorm import SyncBatchNorm
+from tinynet.nn.layers.batchnorm import SyncBatchNorm
 from tinynet.nn.parallel.module_state import broadcast_coalesced
 
 

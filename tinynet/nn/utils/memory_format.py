@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from tinynet.core.layouts import memory_format as MemoryFormat
 from tinynet.nn.base.module import Module
-from tinynet.nn.layers.convolution.conv import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
+from tinynet.nn.layers.convolution import Conv2d, Conv3d, ConvTranspose2d, ConvTranspose3d
 
 M = TypeVar("M", bound=Module)
 

@@ -12,7 +12,7 @@ from tinynet.core.tensors.tensor import Size, Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.nn.base.module import Module
 from tinynet.nn.functional.vector import normalize
-from tinynet.nn.layers.convolution.conv import _ConvNd
+from tinynet.nn.layers.convolution import _ConvNd
 from tinynet.nn.utils.parametrize import register_parametrization
 from tinynet.ops.creation.constructors import eye
 from tinynet.ops.linalg.exponential import matrix_exp

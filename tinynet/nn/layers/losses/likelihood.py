@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.options import with_options
 from tinynet.nn.functional.checks import REDUCTIONS
 from tinynet.nn.functional.losses.linear_cross_entropy import LinearCrossEntropyOptions
 from tinynet.nn.layers.container import ModuleList, Sequential
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import complete, with_options
 from tinynet.nn.layers.linear import Linear
 from tinynet.nn.layers.losses.loss import _Loss
 from tinynet.ops import cat

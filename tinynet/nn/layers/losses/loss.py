@@ -7,9 +7,8 @@ from typing import ClassVar
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.options import with_options
 from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import complete, with_options
 
 __all__ = [
     "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "CrossEntropyLoss", "NLLLoss", "BCELoss",

@@ -7,9 +7,8 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.options import with_options
+from tinynet.nn.layers.declaration import complete, with_options
 from tinynet.nn.layers.distance import PairwiseDistance
-from tinynet.nn.layers.docstrings import complete
 from tinynet.nn.layers.losses.loss import _Loss, _WeightedLoss
 
 __all__ = [

@@ -6,17 +6,25 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
-from tinynet.nn.base.options import with_options
 from tinynet.nn.init import constant_
-from tinynet.nn.layers.activation.smooth import _Activation, _InPlace
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import complete, with_options
+from tinynet.nn.layers.smooth_activation import _Activation, _InPlace
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import full
 
 __all__ = [
-    "ReLU", "LeakyReLU", "PReLU", "Hardtanh", "ReLU6", "Hardsigmoid", "Hardswish", "Threshold",
-    "RReLU", "Hardshrink", "Softshrink"
-]  # fmt: skip
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LeakyReLU",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "Softshrink",
+    "Threshold",
+]
 
 
 class ReLU(_InPlace):

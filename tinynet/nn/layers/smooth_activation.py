@@ -5,27 +5,26 @@ from __future__ import annotations
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.options import options_repr, with_options
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import complete, options_repr, with_options
 
 __all__ = [
-    "ELU",
     "CELU",
-    "SELU",
+    "ELU",
     "GELU",
-    "SiLU",
+    "GLU",
+    "LogSigmoid",
+    "LogSoftmax",
     "Mish",
+    "SELU",
+    "SiLU",
     "Sigmoid",
-    "Tanh",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
     "Softplus",
     "Softsign",
-    "LogSigmoid",
+    "Tanh",
     "Tanhshrink",
-    "GLU",
-    "Softmax",
-    "LogSoftmax",
-    "Softmin",
-    "Softmax2d",
 ]
 
 

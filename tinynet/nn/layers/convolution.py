@@ -9,15 +9,21 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
-from tinynet.nn.base.options import Spatial
 from tinynet.nn.functional.checks import per_dim
 from tinynet.nn.functional.convolution.convolution import lengths
 from tinynet.nn.functional.geometry import Geometry
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import Spatial, complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 
-__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+__all__ = [
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
+]
 
 
 Lengths = int | Sequence[int]

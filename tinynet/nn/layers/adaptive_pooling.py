@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.options import Spatial, options_repr, with_options
 from tinynet.nn.functional.checks import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_avg_pool1d,
@@ -16,12 +15,19 @@ from tinynet.nn.functional.pooling.adaptive_pooling import (
     adaptive_max_pool3d,
 )
 from tinynet.nn.functional.pooling.unpooling import fractional_max_pool2d, fractional_max_pool3d
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import Spatial, complete, options_repr, with_options
 
 __all__ = [
-    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "FractionalMaxPool2d", "FractionalMaxPool3d"
-]  # fmt: skip
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+]
+
 
 Size = int | Sequence[int]
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.base.options import Spatial, options_repr, with_options
 from tinynet.nn.functional.checks import BATCHED_OR_NOT, per_dim
 from tinynet.nn.functional.pooling import pooling, unpooling
-from tinynet.nn.layers.docstrings import complete
+from tinynet.nn.layers.declaration import Spatial, complete, options_repr, with_options
 
 __all__ = [
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
 ]
 
 

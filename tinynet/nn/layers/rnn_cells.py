@@ -13,7 +13,12 @@ from tinynet.nn.functional.recurrent.recurrent import Run, State, Weights, one_s
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty, zeros
 
-__all__ = ["RNNCellBase", "RNNCell", "LSTMCell", "GRUCell"]
+__all__ = [
+    "GRUCell",
+    "LSTMCell",
+    "RNNCell",
+    "RNNCellBase",
+]
 
 
 class RNNCellBase(Module):

@@ -19,7 +19,12 @@ from tinynet.nn.parameter import Parameter
 from tinynet.nn.utils.rnn import PackedSequence
 from tinynet.ops.creation.constructors import empty, zeros
 
-__all__ = ["RNNBase", "RNN", "LSTM", "GRU"]
+__all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
+    "RNNBase",
+]
 
 
 # ---- base ---------------------------------------------------------------------------------------

@@ -11,12 +11,18 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.options import with_options
+from tinynet.nn.layers.declaration import with_options
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 from tinynet.ops.creation.ranges import arange
 
-__all__ = ["LayerNorm", "RMSNorm", "GroupNorm", "LocalResponseNorm", "CrossMapLRN2d"]
+__all__ = [
+    "CrossMapLRN2d",
+    "GroupNorm",
+    "LayerNorm",
+    "LocalResponseNorm",
+    "RMSNorm",
+]
 
 
 def _register(module: Module, shape: Any, device: Any, dtype: Any, **wanted: bool) -> None:

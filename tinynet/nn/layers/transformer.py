@@ -14,19 +14,19 @@ from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
 from tinynet.nn.functional.attention import multi_head as check
-from tinynet.nn.layers.attention.multihead import MultiheadAttention
+from tinynet.nn.layers.attention import MultiheadAttention
 from tinynet.nn.layers.container import ModuleList
 from tinynet.nn.layers.dropout import Dropout
 from tinynet.nn.layers.linear import Linear
-from tinynet.nn.layers.normalization.normalization import LayerNorm
+from tinynet.nn.layers.normalization import LayerNorm
 from tinynet.ops.creation.constructors import full
 
 __all__ = [
-    "TransformerEncoderLayer",
+    "Transformer",
+    "TransformerDecoder",
     "TransformerDecoderLayer",
     "TransformerEncoder",
-    "TransformerDecoder",
-    "Transformer",
+    "TransformerEncoderLayer",
 ]
 
 

@@ -13,7 +13,9 @@ from tinynet.nn.layers.linear import Linear
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty
 
-__all__ = ["MultiheadAttention"]
+__all__ = [
+    "MultiheadAttention",
+]
 
 
 class NonDynamicallyQuantizableLinear(Linear):

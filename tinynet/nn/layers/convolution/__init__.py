@@ -1,1 +1,0 @@
-"""Convolutions as modules."""

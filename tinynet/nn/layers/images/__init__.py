@@ -1,1 +1,0 @@
-"""Padding, resizing and shuffling of images."""

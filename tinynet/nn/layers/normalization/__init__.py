@@ -1,1 +1,0 @@
-"""Batch, instance, layer, group and RMS norm."""

@@ -1,1 +1,0 @@
-"""RNN, LSTM and GRU."""

@@ -26,7 +26,7 @@ EXEMPT = {
         "ops/indexing/keys ops/creation/tensor_types ops/creation/like ops/creation/memory "
         "ops/creation/properties ops/creation/ranges ops/shaping/reshaping "
         "ops/indexing/index_select ops/shaping/views sparse/tensors sparse/rows compat/storage "
-        "compat/native/tensor_methods nn/utils/memory_format nn/layers/shaping nn/layers/images "
+        "compat/native/tensor_methods nn/layers/shaping nn/layers/images "
         "nn/functional/images/padding nn/functional/images/shuffle "
         "nn/functional/pooling/unpooling data/transforms/base data/transforms/augmentation "
         "data/transforms/geometry data/transforms/warps"
@@ -39,9 +39,8 @@ EXEMPT = {
     "containers and infrastructure": (
         "nn/layers/container nn/base/global_hooks nn/base/hooks nn/layers/lazy nn/base/registry "
         "nn/base/module nn/parallel/data_parallel nn/parallel/distributed nn/parameter "
-        "nn/layers/parameter_container nn/base/state nn/utils/convert_parameters "
-        "nn/utils/parametrization_list nn/utils/parametrize nn/utils/rnn nn/utils/skip_init "
-        "nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "
+        "nn/layers/parameter_container nn/base/state nn/utils/parameters nn/utils/parametrize "
+        "nn/utils/rnn nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "
         "optim/base/swapping optim/lr_scheduler/base"
     ),
     "loads data": (

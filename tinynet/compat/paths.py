@@ -35,9 +35,8 @@ _SAME = """
     backends.openmp backends.opt_einsum cuda distributions func masked nn
     nn.grad nn.modules.module nn.modules.utils nn.parallel.data_parallel
     nn.parallel.distributed nn.parameter nn.utils nn.utils.clip_grad
-    nn.utils.convert_parameters nn.utils.fusion nn.utils.memory_format
-    nn.utils.parametrizations nn.utils.prune nn.utils.parametrize
-    nn.utils.rnn nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
+    nn.utils.fusion nn.utils.parametrizations nn.utils.prune nn.utils.parametrize nn.utils.rnn
+    nn.utils.stateless optim optim.lr_scheduler signal signal.windows utils
     utils.data utils.tensorboard
 """.split()
 _QUANTIZATION = "fake_quantize fuse_modules observer qconfig quantize stubs".split()
@@ -185,7 +184,9 @@ PATHS: dict[str, str] = {
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.internals",
     "torch.overrides": "autograd.overrides compat.fx.function_modes compat.fx.overridable",
-    "torch.nn.utils.init": "nn.utils.skip_init",
+    "torch.nn.utils.convert_parameters": "nn.utils.parameters",
+    "torch.nn.utils.init": "nn.utils.parameters",
+    "torch.nn.utils.memory_format": "nn.utils.parameters",
     "torch.nn.utils.spectral_norm": "nn.utils.norm_hooks",
     "torch.nn.utils.weight_norm": "nn.utils.norm_hooks",
     "torch.onnx": "onnx",
@@ -283,6 +284,9 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.modules.padding": f"ChannelShuffle Pixel* {_UPSAMPLING}",
     "torch.nn.modules.pixelshuffle": f"ChannelShuffle {_PADDING} {_UPSAMPLING}",
     "torch.nn.modules.upsampling": f"ChannelShuffle Pixel* {_PADDING}",
+    "torch.nn.utils.convert_parameters": "convert_* skip_init",
+    "torch.nn.utils.init": "convert_* parameters_to_vector vector_to_parameters",
+    "torch.nn.utils.memory_format": "*parameters* skip_init",
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
     "torch.optim.adam": "AdamW adamw",

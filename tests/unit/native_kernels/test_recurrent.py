@@ -7,9 +7,8 @@ from tests.unit.native_kernels.both import assert_alike, assert_gradients_alike,
 from tinynet.kernels import onednn
 from tinynet.kernels.native import blas, gates
 from tinynet.kernels.native.compiler import plain as python
-from tinynet.nn.functional.recurrent import rnn_ops
-from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
-from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence
+from tinynet.nn.functional import rnn_ops
+from tinynet.nn.functional.gated_rnn_ops import gru_sequence, lstm_sequence
 
 SEQUENCES = {  # gates, states, biases
     "lstm": (lstm_sequence.function, 4, 2, 1),

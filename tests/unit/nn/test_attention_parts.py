@@ -5,7 +5,7 @@ import pytest
 
 import tinynet as tn
 from tinynet.nn import functional as F
-from tinynet.nn.functional.attention import scaled_dot_product
+from tinynet.nn.functional import scaled_dot_product
 
 BATCH, HEADS, LENGTH, KEYS, SIZE = 5, 5, 7, 6, 3
 MASKS = [(LENGTH, KEYS), (HEADS, LENGTH, KEYS), (1, 1, LENGTH, KEYS), (BATCH, HEADS, LENGTH, KEYS)]

@@ -8,7 +8,7 @@ import pytest
 import tinynet as tn
 from tests.tools.rounding import STEPS, assert_near, near
 from tinynet.nn import functional as F
-from tinynet.nn.functional.activation.gelu_ops import _BLOCK, gelu
+from tinynet.nn.functional.gelu_ops import _BLOCK, gelu
 from tinynet.ops.pointwise.erf_kernel import erf_of
 
 LARGE = np.logspace(-30, 30, 2001)

@@ -7,7 +7,7 @@ import tinynet as tn
 from tests.tools.rounding import STEPS, assert_near, near
 from tinynet import nn
 from tinynet.nn import functional as F
-from tinynet.nn.functional.normalization import row_normalization_ops
+from tinynet.nn.functional import sample_normalization_ops
 
 # ---- running statistics are state ----------------------------------------------------------------
 
@@ -215,8 +215,8 @@ def test_large_inputs_are_normalised_in_parts(monkeypatch, norm, affine):
     rng, found = np.random.default_rng(0), []
     x, g = rng.standard_normal((2, 7, 5, 4))
     for large in (1 << 30, 0):
-        monkeypatch.setattr(row_normalization_ops, "_LARGE", large)
-        monkeypatch.setattr(row_normalization_ops, "_BLOCK", 40)
+        monkeypatch.setattr(sample_normalization_ops, "_LARGE", large)
+        monkeypatch.setattr(sample_normalization_ops, "_BLOCK", 40)
         leaf = tn.tensor(x, requires_grad=True)
         weight = tn.arange(1.0, 5.0, dtype=tn.float64, requires_grad=True) if affine else None
         y = norm(leaf, (4,), weight)

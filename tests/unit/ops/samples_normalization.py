@@ -3,7 +3,7 @@
 import numpy as np
 
 import tinynet as tn
-from tinynet.nn.functional.normalization.normalization_ops import Blocks
+from tinynet.nn.functional.normalization_ops import Blocks
 
 from .samples import f, sample
 

@@ -1,7 +1,7 @@
 """The rows of `samples.SAMPLES` for padding, pooling and resampling."""
 
 import tinynet as tn
-from tinynet.nn.functional.images.grid_sampling_ops import Warp
+from tinynet.nn.functional.images.grid_sampling import Warp
 from tinynet.nn.functional.images.interpolation import SAMPLERS, Resampling
 from tinynet.nn.functional.pooling.windows import Options
 

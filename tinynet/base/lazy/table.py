@@ -300,22 +300,7 @@ MODULES = {
     },
     "tinynet.nn.functional": {
         "tinynet.nn.grad": "grad=",
-        "tinynet.nn.functional.activation": "activation=",
-        "tinynet.nn.functional.activation.activations_inplace": (
-            "relu_ leaky_relu_ rrelu_ threshold_ hardtanh_ elu_ selu_ celu_"
-        ),
-        "tinynet.nn.functional.activation.piecewise": (
-            "relu leaky_relu prelu hardtanh relu6 hardsigmoid hardswish threshold rrelu "
-            "hardshrink softshrink"
-        ),
-        "tinynet.nn.functional.activation.smooth": (
-            "elu selu celu gelu silu mish softplus tanhshrink softsign logsigmoid sigmoid tanh "
-            "glu softmax log_softmax softmin gumbel_softmax"
-        ),
         "tinynet.nn.functional.affine": "affine= linear bilinear",
-        "tinynet.nn.functional.attention": "attention=",
-        "tinynet.nn.functional.attention.multi_head": "multi_head_attention_forward",
-        "tinynet.nn.functional.attention.scaled_dot_product": "scaled_dot_product_attention",
         "tinynet.nn.functional.convolution": "convolution=",
         "tinynet.nn.functional.convolution.convolution": (
             "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d"
@@ -325,7 +310,7 @@ MODULES = {
             "dropouts= dropout alpha_dropout feature_alpha_dropout dropout1d dropout2d dropout3d"
         ),
         "tinynet.nn.functional.images": "images=",
-        "tinynet.nn.functional.images.grid_sampling": "grid_sample affine_grid",
+        "tinynet.nn.functional.images.grid_sampling": "affine_grid grid_sample",
         "tinynet.nn.functional.images.interpolation": (
             "interpolate upsample upsample_nearest upsample_bilinear"
         ),
@@ -347,24 +332,37 @@ MODULES = {
             "mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
             "binary_cross_entropy_with_logits kl_div"
         ),
-        "tinynet.nn.functional.normalization": "normalization=",
-        "tinynet.nn.functional.normalization.normalization": (
-            "batch_norm instance_norm group_norm layer_norm rms_norm local_response_norm"
+        "tinynet.nn.functional.multi_head_attention": (
+            "multi_head_attention= multi_head_attention_forward"
+        ),
+        "tinynet.nn.functional.normalization": (
+            "normalization= batch_norm group_norm instance_norm layer_norm local_response_norm "
+            "rms_norm"
+        ),
+        "tinynet.nn.functional.piecewise_activation": (
+            "piecewise_activation= hardshrink hardsigmoid hardswish hardtanh leaky_relu prelu "
+            "relu relu6 rrelu softshrink threshold"
         ),
         "tinynet.nn.functional.pooling": "pooling=",
-        "tinynet.nn.functional.pooling.adaptive_pooling": (
-            "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
-            "adaptive_max_pool2d adaptive_max_pool3d"
-        ),
         "tinynet.nn.functional.pooling.pooling": (
-            "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d lp_pool1d "
-            "lp_pool2d lp_pool3d max_pool1d_with_indices max_pool2d_with_indices "
-            "max_pool3d_with_indices adaptive_max_pool1d_with_indices "
-            "adaptive_max_pool2d_with_indices adaptive_max_pool3d_with_indices "
-            "fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices"
+            "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d adaptive_max_pool1d "
+            "adaptive_max_pool1d_with_indices adaptive_max_pool2d "
+            "adaptive_max_pool2d_with_indices adaptive_max_pool3d "
+            "adaptive_max_pool3d_with_indices avg_pool1d avg_pool2d avg_pool3d "
+            "fractional_max_pool2d_with_indices fractional_max_pool3d_with_indices lp_pool1d "
+            "lp_pool2d lp_pool3d max_pool1d max_pool1d_with_indices max_pool2d "
+            "max_pool2d_with_indices max_pool3d max_pool3d_with_indices"
         ),
         "tinynet.nn.functional.pooling.unpooling": (
             "max_unpool1d max_unpool2d max_unpool3d fractional_max_pool2d fractional_max_pool3d"
+        ),
+        "tinynet.nn.functional.scaled_dot_product": (
+            "scaled_dot_product= scaled_dot_product_attention"
+        ),
+        "tinynet.nn.functional.smooth_activation": (
+            "smooth_activation= celu celu_ elu elu_ gelu glu gumbel_softmax hardtanh_ leaky_relu_ "
+            "log_softmax logsigmoid mish relu_ rrelu_ selu selu_ sigmoid silu softmax softmin "
+            "softplus softsign tanh tanhshrink threshold_"
         ),
         "tinynet.nn.functional.vector": (
             "vector= normalize cosine_similarity pairwise_distance pdist one_hot"

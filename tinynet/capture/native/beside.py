@@ -22,8 +22,7 @@ from tinynet.capture.native import cache, forms
 from tinynet.capture.program import Call, Value, leaves, rebuilt
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.kernels.llvm import store
-from tinynet.nn.functional.recurrent import gru_ops as gru_ops  # declares operations
-from tinynet.nn.functional.recurrent import lstm_ops as lstm_ops
+from tinynet.nn.functional import gated_rnn_ops as gated_rnn_ops  # declares operations
 
 _MAIN = "from tinynet.capture.native.beside import main; main()"
 

@@ -20,8 +20,8 @@ from tinynet.capture.native import forms
 from tinynet.capture.program import Call, Value, rebuilt
 from tinynet.dtypes import Array
 from tinynet.kernels import onednn
-from tinynet.nn.functional.normalization.normalization_ops import Blocks
-from tinynet.nn.functional.pooling import max_pooling_ops
+from tinynet.nn.functional.normalization_ops import Blocks
+from tinynet.nn.functional.pooling import pooling_ops
 from tinynet.nn.functional.pooling.windows import Options, sliding
 from tinynet.ops.shaping.views import view_as_shape
 
@@ -65,7 +65,7 @@ def of_bias(g: Array) -> Array:
 
 def max_pool(x: Array) -> tuple[Array, ...]:
     """Return the maximum of each window of 2 by 2, and its offset in the window."""
-    return tuple(map(channels_last, max_pooling_ops.peaks_2x2(channels_first(x))))
+    return tuple(map(channels_last, pooling_ops.peaks_2x2(channels_first(x))))
 
 
 def max_pool_values(x: Array) -> Array:
@@ -75,7 +75,7 @@ def max_pool_values(x: Array) -> Array:
 
 def max_pool_slope(g: Array, offsets: Array, shape: Any) -> Array:
     """Return the gradient of the input of ``max_pool``; ``shape`` has the channels second."""
-    planes = max_pooling_ops.scatter(channels_first(g), channels_first(offsets), shape[2:])
+    planes = pooling_ops.scatter(channels_first(g), channels_first(offsets), shape[2:])
     return channels_last(planes.reshape(shape))
 
 

@@ -25,7 +25,7 @@ from tinynet.core.declaration.operation import REGISTRY
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
-from tinynet.nn.functional.activation.gelu_ops import COEFFICIENTS, DENSITY
+from tinynet.nn.functional.gelu_ops import COEFFICIENTS, DENSITY
 from tinynet.nn.functional.lookup import shorten_rows
 
 Form = Callable[[Writer, Call], bool]

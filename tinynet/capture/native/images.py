@@ -16,7 +16,7 @@ from tinynet.capture.native.forms import form, formula_of, plain
 from tinynet.capture.native.writer import Writer
 from tinynet.capture.program import Call, Value
 from tinynet.dtypes import Array
-from tinynet.nn.functional.normalization.normalization_ops import Blocks, batch_normalized
+from tinynet.nn.functional.normalization_ops import Blocks, batch_normalized
 
 # ---- norm relu ----------------------------------------------------------------------------------
 # A pass over programs: a batch norm and the relu behind it, and their gradients, as one call

@@ -8,8 +8,8 @@ from typing import Any
 
 from tinynet import errors
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.nn.functional.recurrent import recurrent
-from tinynet.nn.functional.recurrent.recurrent import Run, State, Weights, one_step
+from tinynet.nn.functional import recurrent
+from tinynet.nn.functional.recurrent import Run, State, Weights, one_step
 
 _STATES = {"lstm": 2, "gru": 1, "rnn_tanh": 1, "rnn_relu": 1}
 

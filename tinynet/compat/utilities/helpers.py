@@ -14,9 +14,9 @@ from tinynet import dtypes
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.loading.worker import with_origin
 from tinynet.nn import init
+from tinynet.nn.functional import multi_head_attention
 from tinynet.nn.functional.affine import linear
-from tinynet.nn.functional.attention import multi_head
-from tinynet.nn.functional.normalization.normalization import check_per_channel
+from tinynet.nn.functional.normalization import check_per_channel
 
 # ---- torch.nn.init -------------------------------------------------------------------------------
 
@@ -66,7 +66,7 @@ def _canonical_mask(
             "for both instead.",
             stacklevel=2,
         )
-    return multi_head.added(mask, target_type)
+    return multi_head_attention.added(mask, target_type)
 
 
 def _in_projection_packed(
@@ -94,7 +94,7 @@ def _in_projection(
 
 def _mha_shape_check(query: Tensor, *others: Any) -> bool:
     """Return whether the inputs of attention have a batch; AssertionError if only some do."""
-    multi_head.dims(query, *others)
+    multi_head_attention.dims(query, *others)
     return query.ndim == 3
 
 

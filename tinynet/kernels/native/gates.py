@@ -1,8 +1,8 @@
-"""Sequences through LSTM and GRU layers, with the formulas of ``lstm_ops`` and ``gru_ops``.
+"""Sequences through LSTM and GRU layers, with the formulas of ``gated_rnn_ops``.
 
 All arrays are float32. ``record`` is what a step computes, for the derivative: for a GRU, that of
-``gru_ops``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row. A
-call computes the rows of the batch from ``first`` up to ``end``. Loops read and write few arrays,
+``gru_sequence``; for an LSTM, the gates i, f, g, o and the cell state before the step, row by row.
+A call computes the rows of the batch from ``first`` up to ``end``. Loops read and write few arrays,
 since LLVM does not vectorize a loop over many that might overlap.
 """
 

@@ -13,7 +13,7 @@ from tinynet.core.explanations.failures import explain
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.nn.base import conversion, hooks, refusals, registry, state, tables
+from tinynet.nn.base import conversion, hooks, registry, state, tables
 from tinynet.nn.base.tables import BUFFERS, MODULES, NAMESPACE, PARAMETERS, TABLES, attributes
 from tinynet.nn.parameter import Buffer, Parameter
 
@@ -102,7 +102,7 @@ class Module(ChecksArguments):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; every module overrides this."""
-        raise refusals.no_forward(self)
+        raise registry.no_forward(self)
 
     if TYPE_CHECKING:
 
@@ -183,7 +183,7 @@ class Module(ChecksArguments):
             KeyError: the name is empty, contains a dot, or is the name of another attribute.
         """
         if module is not None and not isinstance(module, Module):
-            raise refusals.not_a_module(module)
+            raise registry.not_a_module(module)
         registry.check_name(self, "module", name, MODULES)
         registry.join(self, name, module, MODULES)
 
@@ -263,7 +263,7 @@ class Module(ChecksArguments):
         module.
         """
         table = tables.table_of(self, name)
-        return refusals.look_up(self, name) if table is None else attributes(self)[table][name]
+        return registry.look_up(self, name) if table is None else attributes(self)[table][name]
 
     if not TYPE_CHECKING:
         __dict__ = NAMESPACE

@@ -6,12 +6,7 @@ from tinynet.base.lazy import attach as _attach
 
 if TYPE_CHECKING:
     from tinynet.nn import grad as grad
-    from tinynet.nn.functional.activation.activations_inplace import *
-    from tinynet.nn.functional.activation.piecewise import *
-    from tinynet.nn.functional.activation.smooth import *
     from tinynet.nn.functional.affine import *
-    from tinynet.nn.functional.attention.multi_head import *
-    from tinynet.nn.functional.attention.scaled_dot_product import *
     from tinynet.nn.functional.convolution.convolution import *
     from tinynet.nn.functional.convolution.folding import *
     from tinynet.nn.functional.dropouts import *
@@ -25,10 +20,13 @@ if TYPE_CHECKING:
     from tinynet.nn.functional.losses.linear_cross_entropy import *
     from tinynet.nn.functional.losses.margin import *
     from tinynet.nn.functional.losses.regression import *
-    from tinynet.nn.functional.normalization.normalization import *
-    from tinynet.nn.functional.pooling.adaptive_pooling import *
+    from tinynet.nn.functional.multi_head_attention import *
+    from tinynet.nn.functional.normalization import *
+    from tinynet.nn.functional.piecewise_activation import *
     from tinynet.nn.functional.pooling.pooling import *
     from tinynet.nn.functional.pooling.unpooling import *
+    from tinynet.nn.functional.scaled_dot_product import *
+    from tinynet.nn.functional.smooth_activation import *
     from tinynet.nn.functional.vector import *
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.checks import BATCHED_OR_NOT, per_dim
-from tinynet.nn.functional.pooling.adaptive_pooling import (
+from tinynet.nn.functional.pooling.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,

@@ -7,8 +7,8 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.attention import multi_head as check
-from tinynet.nn.functional.attention.multi_head import Extra, Inward, Masks, MultiHead, Weighted
+from tinynet.nn.functional import multi_head_attention as check
+from tinynet.nn.functional.multi_head_attention import Extra, Inward, Masks, MultiHead, Weighted
 from tinynet.nn.layers.linear import Linear
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty

@@ -15,7 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.normalization.sync_batch_norm import sync_batch_norm
+from tinynet.nn.functional.sync_batch_norm import sync_batch_norm
 from tinynet.nn.layers.declaration import Spatial, complete
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty, ones, tensor, zeros

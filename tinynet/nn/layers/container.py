@@ -8,8 +8,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.refusals import not_a_module
-from tinynet.nn.base.registry import forget
+from tinynet.nn.base.registry import forget, not_a_module
 
 __all__ = ["Sequential", "ModuleList", "ModuleDict"]
 

@@ -13,8 +13,8 @@ from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.recurrent import recurrent
-from tinynet.nn.functional.recurrent.recurrent import Weights
+from tinynet.nn.functional import recurrent
+from tinynet.nn.functional.recurrent import Weights
 from tinynet.nn.parameter import Parameter
 from tinynet.nn.utils.rnn import PackedSequence
 from tinynet.ops.creation.constructors import empty, zeros

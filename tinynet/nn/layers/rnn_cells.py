@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.recurrent import recurrent
-from tinynet.nn.functional.recurrent.recurrent import Run, State, Weights, one_step
+from tinynet.nn.functional import recurrent
+from tinynet.nn.functional.recurrent import Run, State, Weights, one_step
 from tinynet.nn.parameter import Parameter
 from tinynet.ops.creation.constructors import empty, zeros
 

@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn import init
 from tinynet.nn.base.module import Module
-from tinynet.nn.functional.attention import multi_head as check
+from tinynet.nn.functional import multi_head_attention as check
 from tinynet.nn.layers.attention import MultiheadAttention
 from tinynet.nn.layers.container import ModuleList
 from tinynet.nn.layers.dropout import Dropout

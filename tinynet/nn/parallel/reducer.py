@@ -24,7 +24,6 @@ from tinynet.distributed.process_group import ProcessGroup
 from tinynet.distributed.reductions import all_reduce, gather_rows
 from tinynet.distributed.work import Future
 from tinynet.dtypes import Array
-from tinynet.nn.parallel import messages
 from tinynet.nn.parallel.module_state import Renormalization
 from tinynet.ops.creation.constructors import tensor
 
@@ -241,7 +240,7 @@ class Reducer(Repeating):
         if self._started:
             lost = [i for i in range(len(self.parameters)) if not self._is_ready(i)]
             named = [(index, self.names[index]) for index in lost]
-            raise messages.unfinished(self.group.rank(), named, self.static)
+            raise unfinished(self.group.rank(), named, self.static)
         if self.will_rebuild():
             self.rebuild()
         for one in self.renormalizations:
@@ -305,7 +304,7 @@ class Reducer(Repeating):
             if self._expected is None:
                 return
             if self._arrived[index] > self._expected[index]:
-                raise messages.changed_graph(self.names[index])
+                raise changed_graph(self.names[index])
             if self._arrived[index] < self._expected[index]:
                 return
         unused, self._unused = self._unused, []
@@ -319,13 +318,13 @@ class Reducer(Repeating):
     def _mark(self, index: int) -> None:
         """Put a gradient into its bucket, and reduce all buckets that are full and next."""
         if index in self._ready:
-            raise messages.ready_twice(index, self.names[index])
+            raise ready_twice(index, self.names[index])
         self._ready.add(index)
         bucket, place = self._place[index]
         if not self.is_sparse[index]:
             grad = self.parameters[index].grad
             if grad is not None and grad.is_sparse:
-                raise messages.sparse_in_bucket(self.names[index])
+                raise sparse_in_bucket(self.names[index])
             bucket.fill(place)
         bucket.missing -= 1
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:
@@ -353,7 +352,7 @@ class Reducer(Repeating):
             view = GradBucket(number, bucket.flat, slots, bucket.parameters, is_last)
             bucket.work = hook(state, view)
             if not isinstance(bucket.work, Future):
-                raise messages.no_future(bucket.work)
+                raise no_future(bucket.work)
         else:
             bucket.work = self.average(bucket.flat, in_background)
 
@@ -451,3 +450,79 @@ def _remove(hooks: Sequence[Any], weights: Sequence[int]) -> None:
         hook.remove()
     for key in weights:
         shared_weights.pop(key, None)
+
+
+# ---- messages -----------------------------------------------------------------------------------
+# PyTorch's errors about gradients that do not arrive as expected, with names and remedies.
+
+
+def unfinished(rank: int, missing: Sequence[tuple[int, str]], static: bool) -> RuntimeError:
+    """Return the error of a forward pass after an incomplete backward pass.
+
+    Args:
+        rank: this rank.
+        missing: indices and names of the parameters without gradients.
+        static: ``static_graph`` is set.
+    """
+    text = "Expected to have finished reduction in the prior iteration before starting a new one. "
+    if static:
+        text += (
+            "This error indicates that your training graph has changed in this iteration, e.g., "
+            "one parameter is used in first iteration, but then got unused in the second "
+            "iteration. this is not compatible with static_graph set to True."
+        )
+    else:
+        text += (
+            "This error indicates that your module has parameters that were not used in producing "
+            "loss. You can enable unused parameter detection by passing the keyword argument "
+            "`find_unused_parameters=True` to `tinynet.nn.parallel.DistributedDataParallel`, and "
+            "by \nmaking sure all `forward` function outputs participate in calculating loss."
+        )
+    indices = " ".join(str(index) for index, _ in missing)
+    names = ", ".join(name for _, name in missing)
+    return RuntimeError(
+        f"{text}\nParameter indices which did not receive grad for rank {rank}: {indices}\n"
+        f"  unused   {names}"
+    )
+
+
+def ready_twice(index: int, name: str) -> RuntimeError:
+    """Return the error of a parameter whose gradient arrives twice in a pass."""
+    return RuntimeError(
+        "Expected to mark a variable ready only once. This error is caused by one of the "
+        "following reasons: 1) Use of a module parameter outside the `forward` function. Please "
+        "make sure model parameters are not shared across multiple concurrent forward-backward "
+        "passes. or try to use static_graph=True as a workaround if this module graph does not "
+        "change during training loop. 2) Reused parameters in multiple reentrant backward passes. "
+        "For example, if you use multiple `checkpoint` functions to wrap the same part of your "
+        "model: pass use_reentrant=False to them, or static_graph=True.\n"
+        f"Parameter at index {index} with name {name} has been marked as ready twice."
+    )
+
+
+def changed_graph(name: str) -> RuntimeError:
+    """Return the error of a parameter that gets more gradients than in the first iteration."""
+    return RuntimeError(
+        "Your training graph has changed in this iteration, e.g., one parameter is unused in "
+        "first iteration, but then got used in the second iteration. this is not compatible with "
+        f"static_graph set to True. The parameter is {name}: pass find_unused_parameters=True "
+        "instead of static_graph=True."
+    )
+
+
+def sparse_in_bucket(name: str) -> RuntimeError:
+    """Return the error of a sparse gradient that no module announced."""
+    return RuntimeError(
+        f"Expected variable to have dense gradient: that of {name} is sparse, but it is not the "
+        "weight of an nn.Embedding or nn.EmbeddingBag with sparse=True. Use one of these modules."
+    )
+
+
+def no_future(value: Any) -> RuntimeError:
+    """Return the error of a communication hook that returns something else."""
+    kind = type(value)
+    return RuntimeError(
+        "DDP communication hook's callback must return a tinynet.distributed.Future object, but "
+        f"got {kind.__module__}.{kind.__qualname__}: return "
+        "`dist.all_reduce(bucket.buffer(), async_op=True).get_future()`, or `.then(...)` of it."
+    )

@@ -13,7 +13,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.utils.convert_parameters import parameters_to_vector
+from tinynet.nn.utils.parameters import parameters_to_vector
 from tinynet.nn.utils.pruning import BasePruningMethod as BasePruningMethod
 from tinynet.nn.utils.pruning import CustomFromMask as CustomFromMask
 from tinynet.nn.utils.pruning import Identity as Identity

@@ -11,7 +11,7 @@ import tinynet.distributed as dist
 import tinynet.nn.functional as F
 from tinynet import nn, optim
 from tinynet.core.tensors.tensor import wrap
-from tinynet.nn.functional.normalization import sync_batch_norm as formulas
+from tinynet.nn.functional import sync_batch_norm as formulas
 from tinynet.nn.parallel import DistributedDataParallel
 
 dist.init_process_group("mpi")

@@ -17,7 +17,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import kind_for
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial, tensor_only
 from tinynet.nn.functional.images.separable import LinearMap, SeparableMap
-from tinynet.nn.functional.pooling.adaptive_pooling import (
+from tinynet.nn.functional.pooling.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,

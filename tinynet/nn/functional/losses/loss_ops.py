@@ -17,7 +17,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.along import positions
 from tinynet.kernels.low_precision import HALF, in_single
-from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
+from tinynet.nn.functional.piecewise_activation_ops import log_sigmoid
 from tinynet.ops.arguments import refuse_kinds
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.clamp import clamp_numbers

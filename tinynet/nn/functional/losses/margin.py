@@ -15,7 +15,6 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
     check_reduction,
     legacy_reduction,
@@ -23,6 +22,7 @@ from tinynet.nn.functional.checks import (
     refuse_gradient,
     tensor_only,
 )
+from tinynet.nn.functional.piecewise_activation_ops import log_sigmoid
 from tinynet.nn.functional.vector import pairwise_distance
 from tinynet.ops.arguments import name_of, to_long
 from tinynet.ops.pointwise.arithmetic import where

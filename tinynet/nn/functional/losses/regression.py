@@ -10,7 +10,6 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.nn.functional.activation.piecewise_ops import log_sigmoid
 from tinynet.nn.functional.checks import (
     REDUCTIONS,
     check_reduction,
@@ -26,6 +25,7 @@ from tinynet.nn.functional.losses.loss_ops import (
     smooth_error,
     squared_error,
 )
+from tinynet.nn.functional.piecewise_activation_ops import log_sigmoid
 from tinynet.ops.arguments import name_of, refuse_kinds
 from tinynet.ops.pointwise.exponential import exp
 from tinynet.ops.pointwise.logarithms import xlogy

@@ -17,7 +17,7 @@ from tinynet.nn.functional.checks import (
     tensor_only,
 )
 from tinynet.nn.functional.geometry import Geometry
-from tinynet.nn.functional.pooling.max_pooling_ops import fractional_max_pools, max_unpools
+from tinynet.nn.functional.pooling.pooling_ops import fractional_max_pools, max_unpools
 from tinynet.nn.functional.pooling.windows import COUNTS, check_no_empty_dim, check_outputs
 from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.random import rand

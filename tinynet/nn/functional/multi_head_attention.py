@@ -10,15 +10,17 @@ from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.affine import linear
-from tinynet.nn.functional.attention.scaled_dot_product import scaled_dot_product_attention
 from tinynet.nn.functional.dropouts import dropout
 from tinynet.nn.functional.images.padding import pad
+from tinynet.nn.functional.scaled_dot_product import scaled_dot_product_attention
 from tinynet.ops.creation.constructors import zeros
 from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import softmax
 from tinynet.ops.shaping.joining import cat
 
-__all__ = ["multi_head_attention_forward"]
+__all__ = [
+    "multi_head_attention_forward",
+]
 
 
 # ---- multi head checks --------------------------------------------------------------------------

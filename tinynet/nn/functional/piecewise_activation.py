@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.nn.functional.activation import piecewise_ops as ops
+from tinynet.nn.functional import piecewise_activation_ops as ops
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import FOUND, name_of
 from tinynet.ops.pointwise import exponential
@@ -19,9 +19,18 @@ from tinynet.ops.pointwise.where import pick
 from tinynet.random import default_generator
 
 __all__ = [
-    "relu", "leaky_relu", "prelu", "hardtanh", "relu6", "hardsigmoid", "hardswish", "threshold",
-    "rrelu", "hardshrink", "softshrink"
-]  # fmt: skip
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "leaky_relu",
+    "prelu",
+    "relu",
+    "relu6",
+    "rrelu",
+    "softshrink",
+    "threshold",
+]
 
 
 def applied(

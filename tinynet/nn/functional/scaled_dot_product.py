@@ -18,7 +18,7 @@ from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.sums import numbers, ones
-from tinynet.nn.functional.attention import native_attention
+from tinynet.nn.functional import native_attention
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.nn.functional.dropouts import dropout_factors
@@ -28,7 +28,9 @@ from tinynet.ops.products.matmul import matmul
 from tinynet.ops.reduction.softmax import SAFE
 from tinynet.ops.reduction.sums import largest
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = [
+    "scaled_dot_product_attention",
+]
 
 
 # ---- attention ops ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Smooth activations: SiLU, softplus, softmax and others."""
+"""Smooth activations: SiLU, softplus, softmax and others; and the activations in place."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.nn.functional.activation import gelu_ops
-from tinynet.nn.functional.activation import piecewise_ops as ops
-from tinynet.nn.functional.activation.piecewise import applied
+from tinynet.nn.functional import gelu_ops
+from tinynet.nn.functional import piecewise_activation as straight
+from tinynet.nn.functional import piecewise_activation_ops as ops
 from tinynet.nn.functional.checks import tensor_only
+from tinynet.nn.functional.piecewise_activation import applied
 from tinynet.ops import log_softmax as _log_softmax
 from tinynet.ops import softmax as _softmax
 from tinynet.ops.arguments import FOUND, FOUND_SCALAR_TYPE, name_of
@@ -24,23 +25,31 @@ from tinynet.ops.shaping.views import axis_of
 from tinynet.random import default_generator
 
 __all__ = [
-    "elu",
-    "selu",
     "celu",
+    "celu_",
+    "elu",
+    "elu_",
     "gelu",
-    "silu",
-    "mish",
-    "softplus",
-    "tanhshrink",
-    "softsign",
-    "logsigmoid",
-    "sigmoid",
-    "tanh",
     "glu",
-    "softmax",
-    "log_softmax",
-    "softmin",
     "gumbel_softmax",
+    "hardtanh_",
+    "leaky_relu_",
+    "log_softmax",
+    "logsigmoid",
+    "mish",
+    "relu_",
+    "rrelu_",
+    "selu",
+    "selu_",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softmin",
+    "softplus",
+    "softsign",
+    "tanh",
+    "tanhshrink",
+    "threshold_",
 ]
 
 
@@ -356,3 +365,48 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, *, dim: i
         return soft
     chosen = soft.argmax(dim, keepdim=True)
     return soft.detach().mul(0.0).scatter_(dim, chosen, 1.0) - soft.detach() + soft
+
+
+# ---- in place -----------------------------------------------------------------------------------
+
+
+def relu_(input: Tensor) -> Tensor:
+    """Write ``relu`` of the input to the input and return it."""
+    return straight.relu(input, inplace=True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """Write ``leaky_relu`` of the input to the input and return it."""
+    return straight.leaky_relu(input, negative_slope, inplace=True)
+
+
+def rrelu_(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+) -> Tensor:
+    """Write ``rrelu`` of the input to the input and return it."""
+    return straight.rrelu(input, lower, upper, training, inplace=True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """Write ``threshold`` of the input to the input and return it."""
+    return straight.threshold(input, threshold, value, inplace=True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """Write ``hardtanh`` of the input to the input and return it."""
+    return straight.hardtanh(input, min_val, max_val, inplace=True)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """Write ``elu`` of the input to the input and return it."""
+    return elu(input, alpha, inplace=True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """Write ``selu`` of the input to the input and return it."""
+    return selu(input, inplace=True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """Write ``celu`` of the input to the input and return it."""
+    return celu(input, alpha, inplace=True)

@@ -21,13 +21,13 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.distributed.collectives import all_gather_into_tensor
 from tinynet.distributed.process_group import ProcessGroup
 from tinynet.dtypes import Array
-from tinynet.nn.functional.normalization.normalization import (
+from tinynet.nn.functional.normalization import (
     check_count,
     check_kinds,
     check_running,
     update_running,
 )
-from tinynet.nn.functional.normalization.normalization_ops import wide
+from tinynet.nn.functional.normalization_ops import wide
 
 
 class Moments(NamedTuple):

@@ -11,9 +11,8 @@ from tinynet import errors
 from tinynet.core import modes
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.functional.dropouts import dropout
-from tinynet.nn.functional.recurrent.gru_ops import gru_sequence
-from tinynet.nn.functional.recurrent.lstm_ops import lstm_sequence, lstm_steps
-from tinynet.nn.functional.recurrent.rnn_ops import rnn_sequence
+from tinynet.nn.functional.gated_rnn_ops import gru_sequence, lstm_sequence, lstm_steps
+from tinynet.nn.functional.rnn_ops import rnn_sequence
 from tinynet.ops.arguments import name_of
 from tinynet.ops.creation.constructors import zeros
 from tinynet.ops.shaping.joining import cat

@@ -19,13 +19,9 @@ from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import kind_for
 from tinynet.nn.functional.checks import refuse_gradient, require_floating, tensor_only
 from tinynet.nn.functional.images.padding import pad
-from tinynet.nn.functional.normalization.group_normalization_ops import group_normalized
-from tinynet.nn.functional.normalization.normalization_ops import (
-    Blocks,
-    batch_normalized,
-    batch_scaled,
-)
-from tinynet.nn.functional.normalization.row_normalization_ops import (
+from tinynet.nn.functional.normalization_ops import Blocks, batch_normalized, batch_scaled
+from tinynet.nn.functional.sample_normalization_ops import (
+    group_normalized,
     layer_normalized,
     rms_normalized,
 )
@@ -33,11 +29,11 @@ from tinynet.ops.arguments import name_of
 
 __all__ = [
     "batch_norm",
-    "instance_norm",
     "group_norm",
+    "instance_norm",
     "layer_norm",
-    "rms_norm",
     "local_response_norm",
+    "rms_norm",
 ]
 
 

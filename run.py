@@ -74,7 +74,7 @@ NUMERICAL = [
     "tests/unit/ops/test_linalg.py", "tests/unit/ops/test_sums.py", "tests/unit/test_accuracy.py",
     "tests/answers/oracle",
     "tinynet/autograd", "tinynet/core", "tinynet/data/transforms", "tinynet/distributions",
-    "tinynet/fft.py", "tinynet/func", "tinynet/masked", "tinynet/nn", "tinynet/kernels/native",
+    "tinynet/fft.py", "tinynet/func", "tinynet/masked.py", "tinynet/nn", "tinynet/kernels/native",
     "tinynet/ops", "tinynet/optim", "tinynet/signal", "tinynet/sparse",
 ]  # fmt: skip
 # The extras that commands need, ...

@@ -20,11 +20,10 @@ MATHEMATICAL = {
 
 EXEMPT = {
     "creates, converts and moves elements: the first sentence is the definition": (
-        "core/* core/*/* dtypes/* ops/pointwise/apply ops/shaping/combinations "
-        "ops/pointwise/conversion ops/pointwise/complex_numbers ops/shaping/flipping "
-        "ops/creation/constructors ops/creation/fill ops/shaping/meshgrid ops/indexing/getitem "
-        "ops/indexing/keys ops/creation/tensor_types ops/creation/like ops/creation/memory "
-        "ops/creation/properties ops/creation/ranges ops/shaping/reshaping "
+        "core/* core/*/* dtypes/* ops/pointwise/apply ops/shaping/grids ops/pointwise/conversion "
+        "ops/pointwise/complex_numbers ops/shaping/flipping ops/creation/constructors "
+        "ops/creation/fill ops/indexing/getitem ops/creation/tensor_types ops/creation/like "
+        "ops/creation/memory ops/creation/properties ops/creation/ranges ops/shaping/reshaping "
         "ops/indexing/index_select ops/shaping/views sparse/tensors sparse/rows compat/storage "
         "compat/native/tensor_methods nn/layers/shaping nn/layers/images "
         "nn/functional/images/padding nn/functional/images/shuffle "
@@ -44,7 +43,7 @@ EXEMPT = {
         "optim/base/swapping optim/lr_scheduler/base"
     ),
     "loads data": (
-        "data/readers/arrays data/texts/tokenizer data/loading/collate data/readers/tables "
+        "data/readers/arrays data/texts/tokenizer data/loading/batches data/readers/tables "
         "data/readers/table_rows data/dataset data/loading/sampler data/readers/files "
         "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
         "data/loading/options data/loading/passes data/loading/processes data/loading/seeding "
@@ -52,7 +51,7 @@ EXEMPT = {
         "data/loading/worker"
     ),
     "runs and reports training": "train/* train/*/* train/*/*/*",
-    "the operation of the same name, on selected elements": "masked/*",
+    "the operation of the same name, on selected elements": "masked",
 }
 """Kind -> its files below tinynet/."""
 

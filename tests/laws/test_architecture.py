@@ -111,7 +111,7 @@ EDGE = {
     "compat/utilities/quasirandom.py": {"scipy"},
     "compat/vision/functions/on_pillow.py": {"PIL"},  # what Pillow computes itself
     "compat/vision/images.py": {"PIL"},
-    "data/readers/parquet.py": {"pyarrow"},
+    "data/readers/table_rows.py": {"pyarrow"},
     "data/readers/pillow.py": {"PIL"},
     "distributed/mpi.py": {"mpi4py"},
     "dtypes/extension_dtypes.py": {"ml_dtypes"},
@@ -169,7 +169,7 @@ FILE_LINES, FUNCTION_LINES, PART_LINES = 600, 40, 2000  # of core, and of ops
 # path in tinynet/, path:function, "core" or "ops" -> (lines allowed, the reason)
 EXCEPTIONS: dict[str, tuple[int, str]] = {
     "core": (
-        8_145,
+        8_122,
         "PyTorch's rules to the letter; messages that explain them; quick ways for plain cases;"
         " classes derived from Tensor; the tracer of tn.compile; an example for each attribute and"
         " method of a tensor; results in PyTorch's order of memory; the texts of errors",
@@ -179,7 +179,7 @@ EXCEPTIONS: dict[str, tuple[int, str]] = {
         "the innermost loop of training: a call per gradient would cost what it saves",
     ),
     "ops": (
-        22_687,
+        22_562,
         "all of Tensor, special and linalg, real and complex, with PyTorch's words; stft; the rules"
         " of vmap; the constructors of the first versions, from core; a third is docstrings",
     ),

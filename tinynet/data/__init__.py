@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from tinynet.data.dataset import Dataset as Dataset
     from tinynet.data.dataset import IterableDataset as IterableDataset
     from tinynet.data.dataset import TensorDataset as TensorDataset
-    from tinynet.data.loading.collate import default_collate as default_collate
-    from tinynet.data.loading.collate import default_convert as default_convert
+    from tinynet.data.loading.batches import default_collate as default_collate
+    from tinynet.data.loading.batches import default_convert as default_convert
     from tinynet.data.loading.loader import DataLoader as DataLoader
     from tinynet.data.loading.sampler import BatchSampler as BatchSampler
     from tinynet.data.loading.sampler import DistributedSampler as DistributedSampler
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from tinynet.data.readers.images import MNIST as MNIST
     from tinynet.data.readers.images import FashionMNIST as FashionMNIST
     from tinynet.data.readers.images import read_idx as read_idx
-    from tinynet.data.readers.parquet import Parquet as Parquet
     from tinynet.data.readers.table_rows import CSV as CSV
+    from tinynet.data.readers.table_rows import Parquet as Parquet
     from tinynet.data.subset import StackDataset as StackDataset
     from tinynet.data.subset import Subset as Subset
     from tinynet.data.subset import random_split as random_split

@@ -18,14 +18,12 @@ from tinynet.distributions.binomial import Multinomial as Multinomial
 from tinynet.distributions.binomial import NegativeBinomial as NegativeBinomial
 from tinynet.distributions.binomial import Poisson as Poisson
 from tinynet.distributions.categorical import Categorical as Categorical
+from tinynet.distributions.categorical import MixtureSameFamily as MixtureSameFamily
 from tinynet.distributions.categorical import OneHotCategorical as OneHotCategorical
 from tinynet.distributions.categorical import (
     OneHotCategoricalStraightThrough as OneHotCategoricalStraightThrough,
 )
 from tinynet.distributions.categorical import RelaxedOneHotCategorical as RelaxedOneHotCategorical
-from tinynet.distributions.cauchy import Cauchy as Cauchy
-from tinynet.distributions.cauchy import HalfCauchy as HalfCauchy
-from tinynet.distributions.cauchy import StudentT as StudentT
 from tinynet.distributions.constraint_registry import biject_to as biject_to
 from tinynet.distributions.constraint_registry import transform_to as transform_to
 from tinynet.distributions.distribution import Distribution as Distribution
@@ -37,14 +35,17 @@ from tinynet.distributions.gamma import Gamma as Gamma
 from tinynet.distributions.gamma import InverseGamma as InverseGamma
 from tinynet.distributions.kl import kl_divergence as kl_divergence
 from tinynet.distributions.kl import register_kl as register_kl
-from tinynet.distributions.mixture_same_family import MixtureSameFamily as MixtureSameFamily
-from tinynet.distributions.multivariate_normal import (
-    LowRankMultivariateNormal as LowRankMultivariateNormal,
-)
-from tinynet.distributions.multivariate_normal import MultivariateNormal as MultivariateNormal
+from tinynet.distributions.location_scale import Cauchy as Cauchy
+from tinynet.distributions.location_scale import HalfCauchy as HalfCauchy
+from tinynet.distributions.location_scale import Laplace as Laplace
+from tinynet.distributions.location_scale import StudentT as StudentT
+from tinynet.distributions.location_scale import Uniform as Uniform
+from tinynet.distributions.location_scale import VonMises as VonMises
 from tinynet.distributions.normal import HalfNormal as HalfNormal
 from tinynet.distributions.normal import LogisticNormal as LogisticNormal
 from tinynet.distributions.normal import LogNormal as LogNormal
+from tinynet.distributions.normal import LowRankMultivariateNormal as LowRankMultivariateNormal
+from tinynet.distributions.normal import MultivariateNormal as MultivariateNormal
 from tinynet.distributions.normal import Normal as Normal
 from tinynet.distributions.pareto import GeneralizedPareto as GeneralizedPareto
 from tinynet.distributions.pareto import Gumbel as Gumbel
@@ -55,8 +56,5 @@ from tinynet.distributions.transformed_distribution import (
     TransformedDistribution as TransformedDistribution,
 )
 from tinynet.distributions.transforms import *  # noqa: F403
-from tinynet.distributions.uniform import Laplace as Laplace
-from tinynet.distributions.uniform import Uniform as Uniform
-from tinynet.distributions.uniform import VonMises as VonMises
 from tinynet.distributions.wishart import LKJCholesky as LKJCholesky
 from tinynet.distributions.wishart import Wishart as Wishart

@@ -9,9 +9,9 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, ExponentialFamily
+from tinynet.distributions.location_scale import Uniform
 from tinynet.distributions.transformed_distribution import TransformedDistribution
 from tinynet.distributions.transforms import AffineTransform, PowerTransform
-from tinynet.distributions.uniform import Uniform
 from tinynet.distributions.utils import EULER, broadcast_all
 from tinynet.ops import _sample_dirichlet, digamma, exp, full_like, lgamma, stack, where, xlogy
 

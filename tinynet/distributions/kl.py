@@ -13,19 +13,19 @@ from tinynet.distributions.bernoulli import Bernoulli, ContinuousBernoulli, Geom
 from tinynet.distributions.beta import Beta, Dirichlet
 from tinynet.distributions.binomial import Binomial, Poisson
 from tinynet.distributions.categorical import Categorical, OneHotCategorical
-from tinynet.distributions.cauchy import Cauchy
 from tinynet.distributions.distribution import Distribution, ExponentialFamily
 from tinynet.distributions.gamma import Exponential, Gamma
-from tinynet.distributions.multivariate_normal import (
+from tinynet.distributions.location_scale import Cauchy, Laplace, Uniform
+from tinynet.distributions.normal import (
+    HalfNormal,
     LowRankMultivariateNormal,
     MultivariateNormal,
+    Normal,
     half_log_det,
     solved,
 )
-from tinynet.distributions.normal import HalfNormal, Normal
 from tinynet.distributions.pareto import Gumbel, Pareto
 from tinynet.distributions.transformed_distribution import Independent, TransformedDistribution
-from tinynet.distributions.uniform import Laplace, Uniform
 from tinynet.distributions.utils import EULER, LOG_2PI, softplus, sum_rightmost, xlogx
 from tinynet.ops import digamma, erf, exp, full, lgamma, log, log1p, where
 

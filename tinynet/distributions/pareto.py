@@ -10,9 +10,9 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import EMPTY, Distribution, LocationScale
 from tinynet.distributions.gamma import Exponential
+from tinynet.distributions.location_scale import Uniform
 from tinynet.distributions.transformed_distribution import TransformedDistribution
 from tinynet.distributions.transforms import AffineTransform, ExpTransform, PowerTransform
-from tinynet.distributions.uniform import Uniform
 from tinynet.distributions.utils import EULER, attribute, broadcast_all, finfo
 from tinynet.ops import exp, expm1, full_like, lgamma, log, log1p, ones_like, rand, where
 

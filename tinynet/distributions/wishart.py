@@ -12,7 +12,7 @@ from tinynet.distributions import constraints
 from tinynet.distributions.beta import Beta
 from tinynet.distributions.distribution import EMPTY, Distribution, ExponentialFamily
 from tinynet.distributions.gamma import Chi2
-from tinynet.distributions.multivariate_normal import GivenMatrix, half_log_det, one_matrix, solved
+from tinynet.distributions.normal import GivenMatrix, half_log_det, one_matrix, solved
 from tinynet.distributions.utils import _standard_normal, broadcast_all, finfo
 from tinynet.ops import arange, broadcast_shapes, cat, digamma, mvlgamma, slogdet, tensor
 

@@ -9,12 +9,12 @@ from tinynet.func.batching import set_vmap_fallback_warning as set_vmap_fallback
 from tinynet.func.batching import vmap as vmap
 from tinynet.func.gradients import grad as grad
 from tinynet.func.gradients import grad_and_value as grad_and_value
+from tinynet.func.gradients import hessian as hessian
+from tinynet.func.gradients import jacfwd as jacfwd
+from tinynet.func.gradients import jacrev as jacrev
 from tinynet.func.gradients import jvp as jvp
 from tinynet.func.gradients import linearize as linearize
 from tinynet.func.gradients import vjp as vjp
-from tinynet.func.jacobians import hessian as hessian
-from tinynet.func.jacobians import jacfwd as jacfwd
-from tinynet.func.jacobians import jacrev as jacrev
 from tinynet.func.rearrangement import rearrange as rearrange
 from tinynet.nn.utils.stateless import functional_call as functional_call
 from tinynet.nn.utils.stateless import stack_module_state as stack_module_state

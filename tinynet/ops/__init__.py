@@ -9,10 +9,10 @@ import inspect
 
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, method
-from tinynet.ops import deprecated, linalg, recorded_sums, special
+from tinynet.ops import deprecated, linalg, special
 from tinynet.ops.creation import (
-    constructors, fill, like, memory, properties, random, random_inplace, ranges,
-    reparameterized, tensor_types,
+    constructors, fill, like, memory, properties, random, ranges, reparameterized,
+    tensor_types,
 )  # fmt: skip
 from tinynet.ops import fourier
 from tinynet.ops.indexing import gather, getitem, index_put, index_select, scatter_reduce
@@ -26,8 +26,7 @@ from tinynet.ops.reduction import (
     statistics, sums, unique,
 )  # fmt: skip
 from tinynet.ops.shaping import (
-    combinations, diagonals, flipping, meshgrid, reshaping, splitting, stacking, strided,
-    view_scatter,
+    diagonals, flipping, grids, reshaping, splitting, stacking, strided, view_scatter,
 )  # fmt: skip
 from tinynet.ops.arguments import keywords
 from tinynet.ops.special_functions import SPECIAL

@@ -11,8 +11,8 @@ import tinynet as tn
 from tests.unit.ops.samples import F
 from tests.unit.ops.test_gradients import ROWS
 from tinynet.core.declaration.operation import REGISTRY
-from tinynet.ops.batching import Level, UnbatchableError, dispatch, families
-from tinynet.ops.batching.families import BORDER, FAMILIES, LOOPED, OF_ALL, rule_of
+from tinynet.ops.batching import Level, UnbatchableError, dispatch
+from tinynet.ops.batching.dispatch import BORDER, FAMILIES, LOOPED, OF_ALL, rule_of
 
 COUNT = 2  # examples
 # Of the tensors of a call, the first, second, ...: where each has its batch; None: all share it.
@@ -167,7 +167,7 @@ def test_only_the_table_of_families_knows_operations_by_name():
     """Strings elsewhere in batching/ name parameters."""
     parameters = {name for op in OURS.values() for name in (*op.tensors, *op.attributes)}
     names = OURS.keys() - parameters
-    for path in {*Path(families.__file__).parent.glob("*.py")} - {Path(families.__file__)}:
+    for path in {*Path(dispatch.__file__).parent.glob("*.py")} - {Path(dispatch.__file__)}:
         for text in strings_of(ast.parse(path.read_text(encoding="utf-8"))):
             assert not text.split() or not names >= set(text.split()), f"{path.name}: {text}"
 

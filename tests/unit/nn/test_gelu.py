@@ -9,7 +9,7 @@ import tinynet as tn
 from tests.tools.rounding import STEPS, assert_near, near
 from tinynet.nn import functional as F
 from tinynet.nn.functional.gelu_ops import _BLOCK, gelu
-from tinynet.ops.pointwise.erf_kernel import erf_of
+from tinynet.ops.pointwise.error_function import erf_of
 
 LARGE = np.logspace(-30, 30, 2001)
 X = np.concatenate([np.linspace(-12, 12, 200_001), LARGE, -LARGE]).astype(np.float32)

@@ -7,7 +7,7 @@ import tinynet as tn
 from tests.tools.rounding import assert_product
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
-from tinynet.ops.products.gemm import dot
+from tinynet.ops.products.matmul import gemm
 
 if not onednn.is_available():
     pytest.skip("needs onednn-cpu-gomp", allow_module_level=True)
@@ -43,7 +43,7 @@ def test_layouts(products, first, second):
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(shape).astype("f4") for shape in ((40, 90), (90, 30)))
     bias = rng.standard_normal(30).astype("f4")
-    found = dot(LAYOUTS[first](a), LAYOUTS[second](b), bias)
+    found = gemm(LAYOUTS[first](a), LAYOUTS[second](b), bias)
     assert_product(found, a, b, np.broadcast_to(bias, (40, 30)))
     assert products == [(40, 30)]
 
@@ -55,15 +55,15 @@ def test_threads_change_nothing(products):
         found = []
         for count in (1, 2, 3):
             tn.set_num_threads(count)
-            found.append(dot(a, b))
+            found.append(gemm(a, b))
         tn.set_num_threads(before)
         for other in found[1:]:
             np.testing.assert_array_equal(other, found[0])
 
 
 def test_small_products_and_other_dtypes_stay_with_numpy(products):
-    dot(np.ones((3, 4), "f4"), np.ones((4, 5), "f4"))
-    dot(np.ones((400, 90)), np.ones((90, 300)))
+    gemm(np.ones((3, 4), "f4"), np.ones((4, 5), "f4"))
+    gemm(np.ones((400, 90)), np.ones((90, 300)))
     assert not products
 
 
@@ -71,5 +71,5 @@ def test_small_products_and_other_dtypes_stay_with_numpy(products):
 def test_eager_products_need_the_kernels_enabled(products, monkeypatch, enabled):
     monkeypatch.setattr(native_kernels.thread, "on", False)
     monkeypatch.setattr(native_kernels, "on", enabled)
-    dot(np.ones((400, 90), "f4"), np.ones((90, 300), "f4"))
+    gemm(np.ones((400, 90), "f4"), np.ones((90, 300), "f4"))
     assert products == [(400, 300)] * enabled

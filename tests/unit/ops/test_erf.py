@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tinynet.ops.pointwise.erf_kernel import _BLOCK, erf_of
+from tinynet.ops.pointwise.error_function import _BLOCK, erf_of
 
 PLACES = np.concatenate([np.linspace(1e-6, 7, 60_001), np.logspace(-300, 300, 3_001)])
 SINGLE = PLACES[(PLACES > 1e-30) & (PLACES < 1e30)].astype(np.float32)

@@ -104,7 +104,7 @@ MODULES = {
             "dataset= ChainDataset ConcatDataset Dataset IterableDataset TensorDataset"
         ),
         "tinynet.data.loading": "loading=",
-        "tinynet.data.loading.collate": "default_collate default_convert",
+        "tinynet.data.loading.batches": "default_collate default_convert",
         "tinynet.data.loading.loader": "DataLoader",
         "tinynet.data.loading.sampler": (
             "BatchSampler DistributedSampler RandomSampler Sampler SequentialSampler "
@@ -117,8 +117,7 @@ MODULES = {
         "tinynet.data.readers.files": "FormatError",
         "tinynet.data.readers.image_folder": "DatasetFolder ImageFolder",
         "tinynet.data.readers.images": "CIFAR10 CIFAR100 IDX MNIST FashionMNIST read_idx",
-        "tinynet.data.readers.parquet": "Parquet",
-        "tinynet.data.readers.table_rows": "CSV",
+        "tinynet.data.readers.table_rows": "CSV Parquet",
         "tinynet.data.subset": "subset= StackDataset Subset random_split",
         "tinynet.data.texts": "texts=",
         "tinynet.data.texts.byte_pairs": "BPETokenizer",

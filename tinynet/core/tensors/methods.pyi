@@ -149,29 +149,6 @@ class TensorMethods:
         """Deprecated: call ``reshape``, which does the same."""
     def resize_as(self, tensor: Tensor) -> Tensor:
         """Deprecated: call ``reshape_as``, which does the same."""
-    def tril(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and below a diagonal, with zeros elsewhere."""
-    def tril_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``tril`` to this tensor and return it."""
-    def triu(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return the part on and above a diagonal, with zeros elsewhere."""
-    def triu_(self, diagonal: builtins.int = 0) -> Self:
-        """Write the result of ``triu`` to this tensor and return it."""
-    def clone(self, *, memory_format: Any = None) -> Tensor:
-        """Return a copy with the same autograd history."""
-    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
-        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
-    def flip(self, *dims: Ints) -> Tensor:
-        """Reverse the order of the elements along the dimensions, in a copy."""
-    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
-        """Return a copy with the elements rolled along dimensions: those past the end come
-        first."""
-    def repeat(self, *repeats: Ints) -> Tensor:
-        """Repeat the tensor along each dimension, in a copy."""
-    def tile(self, *dims: Ints) -> Tensor:
-        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
-    def inverse(self) -> Tensor:
-        """Return the inverses of square matrices; ``linalg.inv`` does the same."""
     def view(self, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named: Ints) -> Tensor:
         """Return a view with another shape (one size may be -1), or of the bytes in another
         dtype."""
@@ -434,124 +411,29 @@ class TensorMethods:
         tensor."""
     def masked_select(self, mask: Tensor) -> Tensor:
         """Return the elements where the mask is True, in one dimension; both inputs broadcast."""
-    def fliplr(self) -> Tensor:
-        """Reverse the order along the second dimension (left to right), in a copy."""
-    def flipud(self) -> Tensor:
-        """Reverse the order along the first dimension (upside down), in a copy."""
-    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
-        """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy."""
-    def repeat_interleave(
-        self,
-        repeats: builtins.int | Tensor | None = None,
-        dim: builtins.int | None = None,
-        *,
-        output_size: builtins.int | None = None,
-    ) -> Tensor:
-        """Repeat each element, or each slice along a dimension."""
-    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
-        """Return a view with two dimensions swapped."""
-    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
-        """Return a view with two dimensions swapped: numpy's name of ``transpose``."""
-    def multinomial(
-        self,
-        num_samples: builtins.int,
-        replacement: builtins.bool = False,
-        *,
-        generator: Generator | None = None,
-    ) -> Tensor:
-        """Draw indices from each row, with the given weights."""
-    def bernoulli(
-        self, p: builtins.float | None = None, *, generator: Generator | None = None
-    ) -> Tensor:
-        """Draw ones with the given probabilities (or with ``p``), zeros otherwise."""
-    def mm(self, mat2: Tensor) -> Tensor:
-        """Multiply two matrices."""
-    def bmm(self, mat2: Tensor) -> Tensor:
-        """Multiply two batches of matrices."""
-    def mv(self, vec: Tensor) -> Tensor:
-        """Multiply a matrix by a vector."""
-    def dot(self, tensor: Tensor) -> Tensor:
-        """Return the inner product of two vectors."""
-    def vdot(self, other: Tensor) -> Tensor:
-        """Return the inner product of two vectors, with the conjugate of the first."""
-    def matmul(self, other: Tensor) -> Tensor:
-        """Multiply vectors, matrices, or batches of matrices, like ``a @ b``."""
-    def __matmul__(self, other: Tensor) -> Tensor:
-        """``self @ other``."""
-    def __rmatmul__(self, other: Tensor) -> Tensor:
-        """``other @ self``."""
-    def outer(self, vec2: Tensor) -> Tensor:
-        """Return the outer product of two vectors."""
-    def ger(self, vec2: Tensor) -> Tensor:
-        """Return the outer product of two vectors: the BLAS name of ``outer``."""
-    def sum(
-        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
-    ) -> Tensor:
-        """Return the sum over the given dimensions; all by default. Integers sum as int64."""
-    def mean(
-        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
-    ) -> Tensor:
-        """Return the mean over the given dimensions; all by default. NaN for no elements."""
-    def nansum(
-        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
-    ) -> Tensor:
-        """Return the sum, ignoring NaN; see ``sum`` for the arguments."""
-    def nanmean(
-        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
-    ) -> Tensor:
-        """Return the mean, ignoring NaN; see ``mean`` for the arguments."""
-    def prod(
-        self,
-        dim: builtins.int | None = None,
-        keepdim: builtins.bool = False,
-        *,
-        dtype: DtypeLike = None,
-    ) -> Tensor:
-        """Return the product over a dimension, or of all elements; integers multiply as int64."""
-    def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return True where all elements are nonzero, over the given dimensions or all."""
-    def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
-        """Return True where any element is nonzero, over the given dimensions or all."""
-    def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
-        """Return the pseudoinverses of matrices."""
-    def cholesky(self, upper: builtins.bool = False) -> Tensor:
-        """Return Cholesky factors; prefer ``linalg.cholesky``."""
-    def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
-        """Solve ``A X = B``, given the Cholesky factor of A."""
-    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
-        """Return the inverses of matrices, given their Cholesky factors."""
-    def triangular_solve(
-        self,
-        A: Tensor,
-        upper: builtins.bool = True,
-        transpose: builtins.bool = False,
-        unitriangular: builtins.bool = False,
-    ) -> Any:
-        """Solve ``A @ X = B`` with a triangular A; return X and a copy of A."""
-    def qr(self, some: builtins.bool = True) -> Any:
-        """Return the QR decomposition; prefer ``linalg.qr``."""
-    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
-        """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
-    def geqrf(self) -> Any:
-        """Return a QR decomposition packed like LAPACK's; without gradient."""
-    def lu(
-        self, pivot: builtins.bool = True, get_infos: builtins.bool = False
-    ) -> tuple[Tensor, ...]:
-        """Return packed LU factors and pivots (and error codes); prefer ``linalg.lu_factor``."""
-    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """Solve linear systems with LU factors; prefer ``linalg.lu_solve``."""
-    def det(self) -> Tensor:
-        """Return the determinants of square matrices; ``linalg.det`` does the same."""
-    def slogdet(self) -> Any:
-        """Return the signs of determinants and the logarithms of their absolute values."""
-    def logdet(self) -> Tensor:
-        """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
-    def matrix_power(self, n: builtins.int) -> Tensor:
-        """Raise square matrices to the n-th power by repeated squaring."""
-    def matrix_exp(self) -> Tensor:
-        """Return the matrix exponentials of square matrices."""
     def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
         """Return a view of the tensor as an instance of a subclass of Tensor."""
+    def tril(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and below a diagonal, with zeros elsewhere."""
+    def tril_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``tril`` to this tensor and return it."""
+    def triu(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return the part on and above a diagonal, with zeros elsewhere."""
+    def triu_(self, diagonal: builtins.int = 0) -> Self:
+        """Write the result of ``triu`` to this tensor and return it."""
+    def clone(self, *, memory_format: Any = None) -> Tensor:
+        """Return a copy with the same autograd history."""
+    def contiguous(self, memory_format: layouts.memory_format = ...) -> Tensor:
+        """Return the tensor itself if it is contiguous, otherwise a contiguous copy."""
+    def flip(self, *dims: Ints) -> Tensor:
+        """Reverse the order of the elements along the dimensions, in a copy."""
+    def roll(self, shifts: Any, dims: Any = None) -> Tensor:
+        """Return a copy with the elements rolled along dimensions: those past the end come
+        first."""
+    def repeat(self, *repeats: Ints) -> Tensor:
+        """Repeat the tensor along each dimension, in a copy."""
+    def tile(self, *dims: Ints) -> Tensor:
+        """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
     def __array_wrap__(
         self, array: Array, context: Any = None, return_scalar: builtins.bool = False
     ) -> Tensor:
@@ -609,6 +491,170 @@ class TensorMethods:
         """Convert the tensor to int8; return ``self`` if it already is."""
     def byte(self, memory_format: Any = None) -> Tensor:
         """Convert the tensor to uint8; return ``self`` if it already is."""
+    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
+    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
+    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
+        """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
+    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Raise each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
+    def pow_(self, exponent: Tensor | builtins.float) -> Self:
+        """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
+    def float_power(self, exponent: Tensor | builtins.float) -> Tensor:
+        """Raise ``self`` to the power of ``exponent``, in float64."""
+    def float_power_(self, exponent: Tensor | builtins.float) -> Self:
+        """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
+    def ldexp(self, other: Tensor) -> Tensor:
+        """Return ``self * 2 ** other``."""
+    def ldexp_(self, other: Tensor) -> Self:
+        """Write the result of ``ldexp`` to this tensor and return it."""
+    def frexp(self) -> Frexp:
+        """Return mantissas of sizes in [0.5, 1) and integer exponents of 2."""
+    def fliplr(self) -> Tensor:
+        """Reverse the order along the second dimension (left to right), in a copy."""
+    def flipud(self) -> Tensor:
+        """Reverse the order along the first dimension (upside down), in a copy."""
+    def rot90(self, k: builtins.int = 1, dims: Sequence[builtins.int] = (0, 1)) -> Tensor:
+        """Rotate ``k`` times by 90 degrees in the plane of two dimensions, in a copy."""
+    def repeat_interleave(
+        self,
+        repeats: builtins.int | Tensor | None = None,
+        dim: builtins.int | None = None,
+        *,
+        output_size: builtins.int | None = None,
+    ) -> Tensor:
+        """Repeat each element, or each slice along a dimension."""
+    def swapdims(self, dim0: builtins.int, dim1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped."""
+    def swapaxes(self, axis0: builtins.int, axis1: builtins.int) -> Tensor:
+        """Return a view with two dimensions swapped: numpy's name of ``transpose``."""
+    def multinomial(
+        self,
+        num_samples: builtins.int,
+        replacement: builtins.bool = False,
+        *,
+        generator: Generator | None = None,
+    ) -> Tensor:
+        """Draw indices from each row, with the given weights."""
+    def bernoulli(
+        self, p: builtins.float | None = None, *, generator: Generator | None = None
+    ) -> Tensor:
+        """Draw ones with the given probabilities (or with ``p``), zeros otherwise."""
+    def inverse(self) -> Tensor:
+        """Return the inverses of square matrices; ``linalg.inv`` does the same."""
+    def mm(self, mat2: Tensor) -> Tensor:
+        """Multiply two matrices."""
+    def bmm(self, mat2: Tensor) -> Tensor:
+        """Multiply two batches of matrices."""
+    def mv(self, vec: Tensor) -> Tensor:
+        """Multiply a matrix by a vector."""
+    def dot(self, tensor: Tensor) -> Tensor:
+        """Return the inner product of two vectors."""
+    def vdot(self, other: Tensor) -> Tensor:
+        """Return the inner product of two vectors, with the conjugate of the first."""
+    def matmul(self, other: Tensor) -> Tensor:
+        """Multiply vectors, matrices, or batches of matrices, like ``a @ b``."""
+    def __matmul__(self, other: Tensor) -> Tensor:
+        """``self @ other``."""
+    def __rmatmul__(self, other: Tensor) -> Tensor:
+        """``other @ self``."""
+    def outer(self, vec2: Tensor) -> Tensor:
+        """Return the outer product of two vectors."""
+    def ger(self, vec2: Tensor) -> Tensor:
+        """Return the outer product of two vectors: the BLAS name of ``outer``."""
+    @property
+    def real(self) -> Tensor:
+        """Return a view of the real parts of any tensor; a real one itself."""
+    @real.setter
+    def real(self, value: Any) -> None: ...
+    @property
+    def imag(self) -> Tensor:
+        """Return a view of the imaginary parts."""
+    @imag.setter
+    def imag(self, value: Any) -> None: ...
+    def isreal(self) -> Tensor:
+        """Return True where the imaginary part is zero."""
+    def conj(self) -> Tensor:
+        """Return the complex conjugates of any tensor; a real one itself."""
+    def conj_physical(self) -> Tensor:
+        """Return the complex conjugates in new memory; of real numbers, a copy."""
+    def conj_physical_(self) -> Self:
+        """Write the result of ``conj_physical`` to this tensor and return it."""
+    def resolve_conj(self) -> Tensor:
+        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
+    def is_conj(self) -> builtins.bool:
+        """Return False: tinynet computes conjugates instead of marking them."""
+    def resolve_neg(self) -> Tensor:
+        """Return the tensor itself: tinynet computes negatives instead of marking them."""
+    def is_neg(self) -> builtins.bool:
+        """Return False: tinynet computes negatives instead of marking them."""
+    def angle(self) -> Tensor:
+        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
+    def sum(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the sum over the given dimensions; all by default. Integers sum as int64."""
+    def mean(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the mean over the given dimensions; all by default. NaN for no elements."""
+    def nansum(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the sum, ignoring NaN; see ``sum`` for the arguments."""
+    def nanmean(
+        self, dim: Dims = None, keepdim: builtins.bool = False, *, dtype: DtypeLike = None
+    ) -> Tensor:
+        """Return the mean, ignoring NaN; see ``mean`` for the arguments."""
+    def prod(
+        self,
+        dim: builtins.int | None = None,
+        keepdim: builtins.bool = False,
+        *,
+        dtype: DtypeLike = None,
+    ) -> Tensor:
+        """Return the product over a dimension, or of all elements; integers multiply as int64."""
+    def all(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return True where all elements are nonzero, over the given dimensions or all."""
+    def any(self, dim: Dims = None, keepdim: builtins.bool = False) -> Tensor:
+        """Return True where any element is nonzero, over the given dimensions or all."""
+    def pinverse(self, rcond: builtins.float = 1e-15) -> Tensor:
+        """Return the pseudoinverses of matrices."""
+    def cholesky(self, upper: builtins.bool = False) -> Tensor:
+        """Return Cholesky factors; prefer ``linalg.cholesky``."""
+    def cholesky_solve(self, input2: Tensor, upper: builtins.bool = False) -> Tensor:
+        """Solve ``A X = B``, given the Cholesky factor of A."""
+    def cholesky_inverse(self, upper: builtins.bool = False) -> Tensor:
+        """Return the inverses of matrices, given their Cholesky factors."""
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: builtins.bool = True,
+        transpose: builtins.bool = False,
+        unitriangular: builtins.bool = False,
+    ) -> Any:
+        """Solve ``A @ X = B`` with a triangular A; return X and a copy of A."""
+    def qr(self, some: builtins.bool = True) -> Any:
+        """Return the QR decomposition; prefer ``linalg.qr``."""
+    def svd(self, some: builtins.bool = True, compute_uv: builtins.bool = True) -> Any:
+        """Return ``(U, S, V)`` with ``A = U @ diag(S) @ V.mT``; prefer ``linalg.svd``."""
+    def geqrf(self) -> Any:
+        """Return a QR decomposition packed like LAPACK's; without gradient."""
+    def lu(
+        self, pivot: builtins.bool = True, get_infos: builtins.bool = False
+    ) -> tuple[Tensor, ...]:
+        """Return packed LU factors and pivots (and error codes); prefer ``linalg.lu_factor``."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+        """Solve linear systems with LU factors; prefer ``linalg.lu_solve``."""
+    def matrix_power(self, n: builtins.int) -> Tensor:
+        """Raise square matrices to the n-th power by repeated squaring."""
+    def matrix_exp(self) -> Tensor:
+        """Return the matrix exponentials of square matrices."""
+    def det(self) -> Tensor:
+        """Return the determinants of square matrices; ``linalg.det`` does the same."""
+    def slogdet(self) -> Any:
+        """Return the signs of determinants and the logarithms of their absolute values."""
+    def logdet(self) -> Tensor:
+        """Return the logarithms of determinants: ``-inf`` for zero, NaN for negative ones."""
     def maximum(self, other: Tensor) -> Tensor:
         """Return the elementwise maximum; NaN if either is NaN."""
     def minimum(self, other: Tensor) -> Tensor:
@@ -659,34 +705,6 @@ class TensorMethods:
         """Return the index of the first maximum, along a dimension or in the flattened tensor."""
     def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
         """Return the index of the first minimum, along a dimension or in the flattened tensor."""
-    @property
-    def real(self) -> Tensor:
-        """Return a view of the real parts of any tensor; a real one itself."""
-    @real.setter
-    def real(self, value: Any) -> None: ...
-    @property
-    def imag(self) -> Tensor:
-        """Return a view of the imaginary parts."""
-    @imag.setter
-    def imag(self, value: Any) -> None: ...
-    def isreal(self) -> Tensor:
-        """Return True where the imaginary part is zero."""
-    def conj(self) -> Tensor:
-        """Return the complex conjugates of any tensor; a real one itself."""
-    def conj_physical(self) -> Tensor:
-        """Return the complex conjugates in new memory; of real numbers, a copy."""
-    def conj_physical_(self) -> Self:
-        """Write the result of ``conj_physical`` to this tensor and return it."""
-    def resolve_conj(self) -> Tensor:
-        """Return the tensor itself: tinynet computes conjugates instead of marking them."""
-    def is_conj(self) -> builtins.bool:
-        """Return False: tinynet computes conjugates instead of marking them."""
-    def resolve_neg(self) -> Tensor:
-        """Return the tensor itself: tinynet computes negatives instead of marking them."""
-    def is_neg(self) -> builtins.bool:
-        """Return False: tinynet computes negatives instead of marking them."""
-    def angle(self) -> Tensor:
-        """Return the angle in the complex plane, in radians; pi for negative real numbers."""
     def trace(self) -> Tensor:
         """Return the sum of the diagonal of a matrix; integers sum as int64."""
     def diag_embed(
@@ -773,24 +791,6 @@ class TensorMethods:
         self, split_sizes: Sequence[builtins.int], dim: builtins.int = 0
     ) -> tuple[Tensor, ...]:
         """Split a dimension into views of the given sizes."""
-    def __pow__(self, exponent: Tensor | builtins.float) -> Tensor: ...
-    def __rpow__(self, other: Tensor | builtins.float) -> Tensor: ...
-    def __ipow__(self, exponent: Tensor | builtins.float) -> Self:
-        """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
-    def pow(self, exponent: Tensor | builtins.float) -> Tensor:
-        """Raise each element of ``self`` to the power of ``exponent`` (a number or a tensor)."""
-    def pow_(self, exponent: Tensor | builtins.float) -> Self:
-        """Raise each element of this tensor to the power of ``exponent`` in place and return it."""
-    def float_power(self, exponent: Tensor | builtins.float) -> Tensor:
-        """Raise ``self`` to the power of ``exponent``, in float64."""
-    def float_power_(self, exponent: Tensor | builtins.float) -> Self:
-        """Raise this float64 tensor to the power of ``exponent`` in place and return it."""
-    def ldexp(self, other: Tensor) -> Tensor:
-        """Return ``self * 2 ** other``."""
-    def ldexp_(self, other: Tensor) -> Self:
-        """Write the result of ``ldexp`` to this tensor and return it."""
-    def frexp(self) -> Frexp:
-        """Return mantissas of sizes in [0.5, 1) and integer exponents of 2."""
     def cross(self, other: Tensor, dim: builtins.int | None = None) -> Tensor:
         """Return the cross products of vectors of three elements."""
     def ormqr(
@@ -813,6 +813,58 @@ class TensorMethods:
         """Fill the main diagonal of this tensor with one value and return the tensor."""
     def zero_(self) -> Self:
         """Fill this tensor with zeros and return it."""
+    def uniform_(
+        self,
+        from_: builtins.float = 0.0,
+        to: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
+    def random_(
+        self,
+        low: builtins.int | None = None,
+        high: builtins.int | None = None,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with integers from ``[low, high)`` and return it."""
+    def bernoulli_(
+        self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
+    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
+        """Fill this tensor with numbers of attempts until a success of probability ``p``; return
+        it."""
+    def normal_(
+        self,
+        mean: builtins.float = 0.0,
+        std: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with normal numbers and return it."""
+    def log_normal_(
+        self,
+        mean: builtins.float = 1.0,
+        std: builtins.float = 2.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with numbers whose logarithms are normally distributed, and return
+        it."""
+    def exponential_(
+        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
+    ) -> Self:
+        """Fill this tensor with exponentially distributed numbers and return it."""
+    def cauchy_(
+        self,
+        median: builtins.float = 0.0,
+        sigma: builtins.float = 1.0,
+        *,
+        generator: Generator | None = None,
+    ) -> Self:
+        """Fill this tensor with numbers from the Cauchy distribution and return it."""
     def new_tensor(
         self,
         data: Any,
@@ -945,58 +997,6 @@ class TensorMethods:
         """Create uninitialized values with the given size and strides in this tensor's dtype."""
     def sum_to_size(self, *size: Any) -> Tensor:
         """Sum the tensor to a size that broadcasts to its shape."""
-    def uniform_(
-        self,
-        from_: builtins.float = 0.0,
-        to: builtins.float = 1.0,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with uniform numbers from ``[from_, to)`` and return it."""
-    def random_(
-        self,
-        low: builtins.int | None = None,
-        high: builtins.int | None = None,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with integers from ``[low, high)`` and return it."""
-    def bernoulli_(
-        self, p: Tensor | builtins.float = 0.5, *, generator: Generator | None = None
-    ) -> Self:
-        """Fill this tensor with ones (with probability ``p``) and zeros, and return it."""
-    def geometric_(self, p: builtins.float, *, generator: Generator | None = None) -> Self:
-        """Fill this tensor with numbers of attempts until a success of probability ``p``; return
-        it."""
-    def normal_(
-        self,
-        mean: builtins.float = 0.0,
-        std: builtins.float = 1.0,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with normal numbers and return it."""
-    def log_normal_(
-        self,
-        mean: builtins.float = 1.0,
-        std: builtins.float = 2.0,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with numbers whose logarithms are normally distributed, and return
-        it."""
-    def exponential_(
-        self, lambd: builtins.float = 1.0, *, generator: Generator | None = None
-    ) -> Self:
-        """Fill this tensor with exponentially distributed numbers and return it."""
-    def cauchy_(
-        self,
-        median: builtins.float = 0.0,
-        sigma: builtins.float = 1.0,
-        *,
-        generator: Generator | None = None,
-    ) -> Self:
-        """Fill this tensor with numbers from the Cauchy distribution and return it."""
     def lgamma(self) -> Tensor:
         """Return the logarithm of the absolute value of the gamma function."""
     def lgamma_(self) -> Self:

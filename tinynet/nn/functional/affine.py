@@ -20,8 +20,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels.sums import column_sums
 from tinynet.nn.functional.checks import tensor_only
 from tinynet.ops.arguments import EXPECTED, c_name, name_of
-from tinynet.ops.products.gemm import dot
-from tinynet.ops.products.matmul import matmul, mm
+from tinynet.ops.products.matmul import gemm, matmul, mm
 
 __all__ = ["linear", "bilinear"]
 
@@ -44,7 +43,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"{inputs}x{outputs})\n  The last dimension of the input must be {inputs}, that of "
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
-    product = dot(flat, weight.T, bias)
+    product = gemm(flat, weight.T, bias)
     return product if flat is input else product.reshape(*before, len(weight))
 
 
@@ -66,13 +65,13 @@ def _of_input(g: Any, weight: Any) -> Any:
     if g.__class__ is not np.ndarray:
         return linear_map(g, weight.T)
     if g.ndim == 2:
-        return dot(g, weight)
-    return dot(_rows(g), weight).reshape(*g.shape[:-1], weight.shape[1])
+        return gemm(g, weight)
+    return gemm(_rows(g), weight).reshape(*g.shape[:-1], weight.shape[1])
 
 
 def _of_weight(g: Any, input: Any) -> Any:
     g, x = _rows(g), _rows(input)
-    return dot(g.T, x) if g.__class__ is np.ndarray else mm(g.T, x)
+    return gemm(g.T, x) if g.__class__ is np.ndarray else mm(g.T, x)
 
 
 def _of_bias(g: Any, bias_shape: tuple[int, ...]) -> Any:

@@ -35,7 +35,7 @@ from tinynet.nn.functional.rnn_ops import (
     step_blocks,
 )
 from tinynet.ops.pointwise.exponential import sigmoid, tanh
-from tinynet.ops.products.gemm import dot
+from tinynet.ops.products.matmul import gemm
 from tinynet.ops.shaping.joining import stack
 from tinynet.ops.shaping.splitting import chunk
 
@@ -48,8 +48,8 @@ from tinynet.ops.shaping.splitting import chunk
 # after it. The sigmoids are adjacent, and so are i, f and their factors g, c. The record of LLVM's
 # kernels has three dimensions, see ``gates.py``.
 _I, _F, _O, _G, _C, _TANH_C = range(6)
-_LSTM_ORDER = [0, 1, 3, 2]  # of the gates in the weights: i, f, g, o
-_LSTM_SCALE = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
+_IFOG = [0, 1, 3, 2]  # of the gates in the weights: i, f, g, o
+_SCALE_4 = (0.5, 0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2: one tanh for all gates
 
 
 @operation(outputs=("output", "h_n", "c_n"), hidden=("record",), differentiable=3, autocast="lower")
@@ -70,17 +70,15 @@ def lstm_sequence(
     if native_kernels.takes(input) and output.size:
         return _lstm_by_llvm(output, input, h_0, c_0, w_ih, w_hh, bias, reverse)
     record = np.empty((steps + 1, 6, batch, size), kind)  # record[-1] holds the last cell state
-    scale, half = np.array(_LSTM_SCALE, kind)[:, None, None], np.asarray(0.5, kind)
+    scale, half = np.array(_SCALE_4, kind)[:, None, None], np.asarray(0.5, kind)
     step, h = -1 if reverse else 1, as_matrix(h_0)
     if steps == 1:
-        sums = arranged(dot(input[0], w_ih.T, bias) + dot(h, w_hh.T), _LSTM_ORDER, scale)
+        sums = arranged(gemm(input[0], w_ih.T, bias) + gemm(h, w_hh.T), _IFOG, scale)
     else:
-        from_input, from_hidden = (
-            panels(w, _LSTM_ORDER, _LSTM_SCALE, steps, batch) for w in (w_ih, w_hh)
-        )
+        from_input, from_hidden = (panels(w, _IFOG, _SCALE_4, steps, batch) for w in (w_ih, w_hh))
         multiply_inputs(input, from_input, record[:steps, :4])
         constant, sums = np.empty((4, batch, size), kind), np.empty((4, batch, size), kind)
-        np.multiply(bias.reshape(4, 1, size)[_LSTM_ORDER], scale, out=constant)
+        np.multiply(bias.reshape(4, 1, size)[_IFOG], scale, out=constant)
         target = by_panel(sums, from_hidden)
     kept, added = products = np.empty((2, batch, size), kind)
     order = range(steps)[::step]
@@ -215,7 +213,7 @@ def _lstm_gradients(
         inputs = (input, h_0, c_0, w_ih, w_hh, bias)
         return recorded(lambda tensors: lstm_steps(tensors, reverse), inputs, g, needs)
     d, dh, dc = _lstm_back(g, output, record, w_hh, reverse)
-    dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
+    dx = gemm(rows(d), w_ih).reshape(input.shape) if needs[0] else None
     return dx, dh, dc, *parameter_gradients(d, d, input, h_0, output, reverse, needs[3:])
 
 
@@ -230,7 +228,7 @@ lstm_sequence.grads(_lstm_gradients)
 # The arrays of a step in the record. Before the step, the last three hold the products with the
 # hidden state.
 _R, _Z, _N, _H_N, _UNUSED, _Q = range(6)
-_GRU_ORDER, _GRU_SCALE = [0, 1, 2], (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
+_RZN, _SCALE_3 = [0, 1, 2], (0.5, 0.5, 1.0)  # sigmoid(x) is tanh(x / 2) / 2 + 1 / 2
 
 
 @operation(outputs=("output", "h_n"), hidden=("record", "states"), differentiable=2)
@@ -304,14 +302,12 @@ def _write_products(
         step, whose products with the hidden state are written, too.
     """
     steps, _, batch, size = record.shape
-    scale = np.array(_GRU_SCALE, record.dtype)[:, None, None]
+    scale = np.array(_SCALE_3, record.dtype)[:, None, None]
     if steps == 1:
-        record[0, :_H_N] = arranged(dot(input[0], w_ih.T, b_ih), _GRU_ORDER, scale)
-        record[0, _H_N:] = arranged(dot(h, w_hh.T, b_hh), _GRU_ORDER, scale)
+        record[0, :_H_N] = arranged(gemm(input[0], w_ih.T, b_ih), _RZN, scale)
+        record[0, _H_N:] = arranged(gemm(h, w_hh.T, b_hh), _RZN, scale)
         return None, None
-    from_input, from_hidden = (
-        panels(w, _GRU_ORDER, _GRU_SCALE, steps, batch) for w in (w_ih, w_hh)
-    )
+    from_input, from_hidden = (panels(w, _RZN, _SCALE_3, steps, batch) for w in (w_ih, w_hh))
     multiply_inputs(input, from_input, record[:, :_H_N])
     record[:, _N] += b_ih[2 * size :]
     constant = np.empty((3, batch, size), record.dtype)
@@ -413,7 +409,7 @@ def _gru_gradients(
         inputs = (input, h_0, w_ih, w_hh, b_ih, b_hh)
         return recorded(lambda tensors: gru_steps(tensors, reverse), inputs, g, needs)
     of_input, of_hidden, dh = _gru_back(g, record, w_hh, reverse)
-    dx = dot(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
+    dx = gemm(rows(of_input), w_ih).reshape(input.shape) if needs[0] else None
     rest = parameter_gradients(of_input, of_hidden, input, h_0, states, reverse, needs[2:])
     return dx, dh, *rest
 

@@ -18,7 +18,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.sums import numbers
 from tinynet.ops.pointwise.clamp import clamp_numbers
-from tinynet.ops.pointwise.erf_kernel import erf_of
+from tinynet.ops.pointwise.error_function import erf_of
 from tinynet.ops.pointwise.exponential import exp, sigmoid, tanh
 
 _ROOT_HALF = math.sqrt(0.5)

@@ -28,7 +28,7 @@ from tinynet.kernels.threads.few_rows import SMALL
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.ops.pointwise.exponential import tanh
-from tinynet.ops.products.gemm import dot
+from tinynet.ops.products.matmul import gemm
 from tinynet.ops.shaping.joining import stack
 
 # ---- products, panel by panel -------------------------------------------------------------------
@@ -231,7 +231,7 @@ def parameter_gradients(
     """
     flat = rows(of_input)
     return (
-        dot(flat.T, rows(input)) if needs[0] else None,
+        gemm(flat.T, rows(input)) if needs[0] else None,
         _hidden_weight_gradient(of_hidden, h_0, states, reverse) if needs[1] else None,
         _column_sums(flat) if needs[2] else None,
         *(_column_sums(rows(of_hidden)) if needed else None for needed in needs[3:]),
@@ -240,16 +240,16 @@ def parameter_gradients(
 
 def _column_sums(d: Array) -> Array:
     """Return the sums over all rows, as a product, which is faster."""
-    return dot(np.ones((1, len(d)), d.dtype), d)[0]
+    return gemm(np.ones((1, len(d)), d.dtype), d)[0]
 
 
 def _hidden_weight_gradient(d: Array, h_0: Array, states: Array, reverse: bool) -> Array:
     """Return the gradient of ``w_hh``: at each step, ``d`` times the previous hidden state."""
     later, first = (d[:-1], d[-1:]) if reverse else (d[1:], d[:1])
     previous = states[1:] if reverse else states[:-1]
-    total: Array = dot(rows(first).T, as_matrix(h_0))
+    total: Array = gemm(rows(first).T, as_matrix(h_0))
     if len(later):
-        total += dot(rows(later).T, rows(previous))
+        total += gemm(rows(later).T, rows(previous))
     return total
 
 
@@ -274,10 +274,10 @@ def rnn_sequence(
     """
     steps, batch, _ = input.shape
     size = len(w_hh)
-    output = dot(rows(input), w_ih.T, bias).reshape(steps, batch, size)
+    output = gemm(rows(input), w_ih.T, bias).reshape(steps, batch, size)
     zero, h = np.zeros((), input.dtype), as_matrix(h_0)
     if steps == 1:
-        sums = dot(h, w_hh.T)
+        sums = gemm(h, w_hh.T)
     else:
         from_hidden = panels(w_hh, [0], [1], steps, batch)[0]
         sums = np.empty((batch, size), input.dtype)
@@ -334,7 +334,7 @@ def _rnn_gradients(
         dh += g[0][t]
         d[t] *= dh
         multiply(t)
-    dx = dot(rows(d), w_ih).reshape(input.shape) if needs[0] else None
+    dx = gemm(rows(d), w_ih).reshape(input.shape) if needs[0] else None
     rest = parameter_gradients(d, d, input, h_0, states, reverse, needs[2:])
     return dx, dh.reshape(h_0.shape), *rest
 

@@ -15,8 +15,8 @@ from tinynet.nn.functional.vector import normalize
 from tinynet.nn.layers.convolution import _ConvNd
 from tinynet.nn.utils.parametrize import register_parametrization
 from tinynet.ops.creation.constructors import eye
-from tinynet.ops.linalg.exponential import matrix_exp
 from tinynet.ops.linalg.inverses import solve
+from tinynet.ops.linalg.matrix_functions import matrix_exp
 from tinynet.ops.linalg.vectors import householder_product
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import axis_of

@@ -1,7 +1,7 @@
 """Batching rules of whole families of operations, and the calls that they take.
 
 Pointwise operations align their operands. Parameters that name dimensions are shifted past those of
-the batch; shapes get the batch's lengths prepended. ``families.py`` finds the rule of an operation.
+the batch; shapes get the batch's lengths prepended. ``dispatch.py`` finds the rule of an operation.
 """
 
 from __future__ import annotations

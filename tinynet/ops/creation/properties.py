@@ -14,8 +14,8 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.arguments import refuse_others
 from tinynet.ops.creation import ranges
-from tinynet.ops.creation.legacy import legacy_tensor
-from tinynet.ops.recorded_sums import sum_to
+from tinynet.ops.creation.tensor_types import legacy_tensor
+from tinynet.ops.reduction.sums import sum_to
 from tinynet.ops.shaping import views
 from tinynet.ops.shaping.strided import memory_of
 

@@ -19,7 +19,7 @@ from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.arguments import c_name, refuse_others, same_dtype
 from tinynet.ops.creation.constructors import finish, float_kind, shape_of
 from tinynet.ops.pointwise.where import zeros_for
-from tinynet.ops.shaping.meshgrid import broadcast_tensors
+from tinynet.ops.shaping.grids import broadcast_tensors
 from tinynet.ops.shaping.views import Ints
 from tinynet.random import Generator, numbers_of
 

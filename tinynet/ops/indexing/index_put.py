@@ -12,7 +12,7 @@ from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, name_of, refuse_others, same_dtype, to_long, too_few
-from tinynet.ops.indexing import getitem, keys
+from tinynet.ops.indexing import getitem
 from tinynet.ops.indexing.gather import as_source
 from tinynet.ops.indexing.index_select import (
     masked_number,
@@ -32,7 +32,7 @@ def index_put_(
 ) -> Tensor:
     """Write (or add) values at the indices to this tensor and return it."""
     refuse_others("index_put", self=self, values=values)
-    found = keys.arrays(indices, self._array.shape)
+    found = getitem.as_arrays(indices, self._array.shape)
     return in_place(getitem.index_set, "index_put_", apart=True)(self, values, found, accumulate)
 
 
@@ -51,7 +51,7 @@ def index_put(
         tensor([5., 0., 7.])
     """
     refuse_others("index_put", self=self, values=values)
-    found = keys.arrays(indices, self._array.shape)
+    found = getitem.as_arrays(indices, self._array.shape)
     return getitem.index_set.function(self, values, found, accumulate)
 
 

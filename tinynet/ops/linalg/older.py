@@ -17,10 +17,10 @@ from tinynet.ops.linalg.checks import failed, floating, in_columns, matrices, na
 from tinynet.ops.linalg.factors import NOT_POSITIVE, cholesky_and_info
 from tinynet.ops.linalg.factors import qr as linalg_qr
 from tinynet.ops.linalg.inverses import SINGULAR
+from tinynet.ops.linalg.least_squares import pinv
 from tinynet.ops.linalg.lu import lu_factor_ex as linalg_lu_factor_ex
 from tinynet.ops.linalg.lu import lu_solve as linalg_lu_solve
 from tinynet.ops.linalg.lu import lu_unpack, substitute, triangular
-from tinynet.ops.linalg.ranks import pinv
 from tinynet.ops.linalg.spectra import singular_system, svdvals
 from tinynet.ops.shaping.reshaping import expand
 

@@ -20,7 +20,7 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.exponential import sgn
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping.strided import memory_of, steps_of
-from tinynet.ops.shaping.view_copies import copied
+from tinynet.ops.shaping.views import copied
 
 _EXPECTED = same_dtype(
     "Expected object of scalar type {result} but got scalar type {out} for argument 'out'"

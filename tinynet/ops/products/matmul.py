@@ -13,10 +13,51 @@ from tinynet.core.graph.views import requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, counter_of, method
 from tinynet.dtypes import Array
+from tinynet.kernels import native as native_kernels
+from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
 from tinynet.ops.arguments import EXPECTED, c_name, name_of, refuse_others, same_dtype
-from tinynet.ops.products import gemm
 from tinynet.ops.shaping import flipping, views
+
+# ---- products by BLAS ---------------------------------------------------------------------------
+
+
+def gemm(a: Array, b: Array, bias: Array | None = None) -> Array:
+    """Return ``a @ b + bias``; several threads share large products.
+
+    Args:
+        a: ``[rows, inputs]``.
+        b: ``[inputs, columns]``.
+        bias: ``[columns]``.
+    """
+    if a.size * b.shape[1] >= _LARGE and native_kernels.takes(a, b) and onednn.is_available():
+        made = _by_onednn(a, b)
+    else:
+        made = products.dot(a, b)
+    if bias is not None:
+        made += bias
+    return made
+
+
+_LARGE = 1 << 16  # multiply-adds: smaller products cost less than the call of a kernel
+
+
+def _by_onednn(a: Array, b: Array) -> Array:
+    out = np.empty((a.shape[0], b.shape[1]), np.float32)
+    (a, a_turned), (b, b_turned) = map(_as_rows, (a, b))
+    native_kernels.blas.product(a, a_turned, b, b_turned, out, np.float32(0))
+    return out
+
+
+def _as_rows(x: Array) -> tuple[Array, bool]:
+    """Return a matrix or its transpose with contiguous rows, and whether it is the transpose."""
+    if x.flags.f_contiguous and not x.flags.c_contiguous:
+        return x.T, True
+    return np.ascontiguousarray(x), False
+
+
+# ---- operations ---------------------------------------------------------------------------------
+
 
 # ---- checks -------------------------------------------------------------------------------------
 
@@ -68,7 +109,7 @@ def mm(self: Array, mat2: Array, /) -> Array:
     if self.dtype != mat2.dtype or self.dtype.kind == "b":
         raise refused("addmm_impl_cpu_", self, mat2)
     # Faster than np.matmul for small matrices, and for expanded ones before numpy 2.3.
-    return gemm.dot(self, mat2)
+    return gemm(self, mat2)
 
 
 mm.grad(self=lambda g, mat2: mm(g, mat2.T), mat2=lambda g, self: mm(self.T, g))

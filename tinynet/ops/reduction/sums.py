@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from tinynet import dtypes
+from tinynet.core.arrays import broadcast_axes
 from tinynet.core.declaration.operation import composite, operation
-from tinynet.core.tensors.tensor import Tensor, wrap
+from tinynet.core.seams import Recorded
+from tinynet.core.tensors.tensor import Tensor, dense_copy, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.sums import products, sum_kind, sums
@@ -22,8 +24,11 @@ from tinynet.ops.arguments import (
     refuse_others,
     same_dtype,
 )
+from tinynet.ops.pointwise.arithmetic import add
+from tinynet.ops.pointwise.complex_numbers import real
+from tinynet.ops.pointwise.conversion import cast
 from tinynet.ops.shaping.joining import cat, stack
-from tinynet.ops.shaping.views import axis_of, expand, reshape
+from tinynet.ops.shaping.views import axis_of, expand, reshape, view_as_shape
 
 _BOOLEAN = same_dtype(
     "{name} only supports bool tensor for result, got: {out}", also=(np.dtype(np.uint8),)
@@ -369,3 +374,38 @@ def any(self: Array, /, dim: Dims = None, keepdim: bool = False) -> Array:
         tensor(True)
     """
     return _truth("any", self, dim, keepdim, np.logical_or.reduce)
+
+
+# ---- what the engine records --------------------------------------------------------------------
+# When gradients get a graph.
+
+
+@operation(node="CopyBackwards", complex=True, order="iterated")
+def kept(self: Array, /) -> Array:
+    """Return the copy that becomes ``.grad``."""
+    return dense_copy(self)
+
+
+kept.grad(self=lambda g: g)
+
+
+def sum_to(x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """Sum to ``shape``: the inverse of broadcasting."""
+    if not shape:
+        return sum_all.function(x)
+    axes = broadcast_axes(x.shape, shape)
+    summed = sum_dims.function(x, axes, True) if axes else x
+    return view_as_shape.function(summed, shape) if x.ndim > len(shape) else summed
+
+
+def _in_dtype(g: Tensor, kind: Any) -> Tensor:
+    """Return a gradient in another dtype; of complex numbers for a real tensor, the real parts."""
+    if g.is_complex() and kind.kind != "c":
+        g = real(g)
+    return cast.function(g, kind) if g._array.dtype != kind else g
+
+
+Recorded.add = staticmethod(add.function)
+Recorded.clone = staticmethod(kept.function)
+Recorded.sum_to = staticmethod(sum_to)
+Recorded.cast = staticmethod(_in_dtype)

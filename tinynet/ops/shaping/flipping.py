@@ -13,8 +13,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.triangles import triangle
 from tinynet.ops.arguments import EXPECTED, is_whole
-from tinynet.ops.shaping.view_copies import contiguous_copy
-from tinynet.ops.shaping.views import Ints, axis_of, reshape, sizes
+from tinynet.ops.shaping.views import Ints, axis_of, contiguous_copy, reshape, sizes
 
 
 @operation(node="FlipBackward0", complex=True, order="preserved")

@@ -14,8 +14,7 @@ from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.arguments import by_name, hot, is_whole
 from tinynet.ops.shaping import strided, views
-from tinynet.ops.shaping.view_copies import contiguous_copy, copied
-from tinynet.ops.shaping.views import Ints, axis_of, infer, sizes
+from tinynet.ops.shaping.views import Ints, axis_of, contiguous_copy, copied, infer, sizes
 from tinynet.ops.shaping.views import reshape as reshaped
 
 # ---- shape --------------------------------------------------------------------------------------

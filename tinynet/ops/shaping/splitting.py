@@ -12,8 +12,7 @@ from tinynet.core.declaration.operation import composite
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import also_named, is_whole, name_of, same_dtype, whole
 from tinynet.ops.shaping import diagonals, views
-from tinynet.ops.shaping.view_copies import SEVERAL, copied
-from tinynet.ops.shaping.views import axis_of
+from tinynet.ops.shaping.views import SEVERAL, axis_of, copied
 
 Sections = int | Sequence[int] | Tensor
 

@@ -15,8 +15,7 @@ from tinynet.ops.arguments import refuse_kinds
 from tinynet.ops.indexing.index_select import index_select
 from tinynet.ops.shaping import flipping, reshaping, views
 from tinynet.ops.shaping.joining import cat
-from tinynet.ops.shaping.view_copies import contiguous_copy
-from tinynet.ops.shaping.views import axis_of
+from tinynet.ops.shaping.views import axis_of, contiguous_copy
 
 # ---- a minimum number of dimensions -------------------------------------------------------------
 

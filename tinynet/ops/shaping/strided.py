@@ -14,8 +14,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels.strides import array_in, extent, integers
 from tinynet.ops.arguments import name_of
-from tinynet.ops.shaping.view_copies import copied
-from tinynet.ops.shaping.views import axis_of
+from tinynet.ops.shaping.views import axis_of, copied
 
 Ints = tuple[int, ...]
 

@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.readers.files import listed, text_of
 from tinynet.data.readers.image_encoding import ImageEncoder, conversion
 from tinynet.data.readers.image_folder import EXTENSIONS
-from tinynet.data.readers.parquet import read_parquet
+from tinynet.data.readers.table_rows import read_parquet
 from tinynet.data.readers.tables import Table, TableEncoder, read_table
 from tinynet.data.texts.tokenizer import TextEncoder
 from tinynet.dtypes import Array

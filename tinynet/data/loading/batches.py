@@ -1,4 +1,6 @@
-"""Building a batch from a list of samples."""
+"""From samples to batches: what reads the samples, and what builds a batch of them."""
+
+from __future__ import annotations
 
 import copy
 import re
@@ -9,9 +11,79 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core.tensors.tensor import Tensor, wrap
-from tinynet.data.dataset import Samples
+from tinynet.data.dataset import Samples, fetch
 from tinynet.dtypes import Array
 from tinynet.ops.shaping.joining import stack
+
+# ---- fetching -----------------------------------------------------------------------------------
+# PyTorch's ``torch.utils.data._utils.fetch``: the loader reads data sets with a length by the class
+# that has the name ``_MapDatasetFetcher`` when a pass begins, so a program may put its own in its
+# place.
+
+
+class _BaseDatasetFetcher:
+    """Reads the samples of one batch after the other.
+
+    Args:
+        dataset: the data set.
+        auto_collation: whether there are batches, or single samples.
+        collate_fn: makes a batch of the samples.
+        drop_last: whether to leave out a last batch that is smaller.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        auto_collation: bool,
+        collate_fn: Callable[[Any], Any],
+        drop_last: bool,
+    ) -> None:
+        self.dataset, self.auto_collation = dataset, auto_collation
+        self.collate_fn, self.drop_last = collate_fn, drop_last
+
+    def fetch(self, possibly_batched_index: Any) -> Any:
+        """Return the batch of some indices, or the sample of one."""
+        raise NotImplementedError
+
+
+class _MapDatasetFetcher(_BaseDatasetFetcher):
+    """Reads samples by their indices."""
+
+    def fetch(self, possibly_batched_index: Any) -> Any:
+        """Return the batch of some indices, or the sample of one."""
+        if self.auto_collation:
+            return self.collate_fn(fetch(self.dataset, possibly_batched_index))
+        return self.collate_fn(self.dataset[possibly_batched_index])
+
+
+class _IterableDatasetFetcher(_BaseDatasetFetcher):
+    """Reads the next samples of a stream; only their number counts."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.dataset_iter = iter(self.dataset)
+        self.ended = False
+
+    def fetch(self, possibly_batched_index: Any) -> Any:
+        """Return the next batch, or sample.
+
+        Raises:
+            StopIteration: the stream has ended.
+        """
+        if self.ended:
+            raise StopIteration
+        if not self.auto_collation:
+            return self.collate_fn(next(self.dataset_iter))
+        count = len(possibly_batched_index)
+        samples = [sample for _, sample in zip(range(count), self.dataset_iter, strict=False)]
+        self.ended = len(samples) < count
+        if not samples or (self.ended and self.drop_last):
+            raise StopIteration
+        return self.collate_fn(samples)
+
+
+# ---- collating ----------------------------------------------------------------------------------
+
 
 # The collate function of a type; called with a batch and the whole map as ``collate_fn_map=``.
 CollateMap = dict[type | tuple[type, ...], Callable[..., Any]]
@@ -67,7 +139,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     ===================================  =====================================================
 
     For custom types, add to ``default_collate_fn_map`` in
-    ``tinynet.data.loading.collate`` (see ``collate``).
+    ``tinynet.data.loading.batches`` (see ``collate``).
 
     Raises:
         TypeError: the type of a sample is not supported.

@@ -1,6 +1,8 @@
-"""Sums, products, extrema, norms, means and variances of the elements that a mask selects.
+"""Reductions and normalizations over the elements that a mask selects: ``torch.masked``.
 
-The rule of them all: the identity of an operation replaces the elements that the mask excludes.
+A single rule builds them all: the identity of the operation replaces each element whose mask is
+False, and the function of the same name does the rest. If the mask selects no element, the result
+is the identity, or NaN if there is none.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ from tinynet.dtypes import DtypeLike
 from tinynet.ops import linalg
 from tinynet.ops.reduction.sums import Dims, axes_of
 
+# ---- reductions ---------------------------------------------------------------------------------
 
-def mask_of(input: Tensor, mask: Tensor | None) -> Tensor:
+
+def _mask_of(input: Tensor, mask: Tensor | None) -> Tensor:
     """Return the mask as booleans in the input's shape."""
     if mask is None:
         return ops.ones(input.shape, dtype=dtypes.bool)
@@ -30,14 +34,14 @@ def mask_of(input: Tensor, mask: Tensor | None) -> Tensor:
     return ops.broadcast_to(mask, input.shape).to(dtypes.bool)
 
 
-def filled(input: Tensor, mask: Tensor | None, identity: float) -> Tensor:
+def _filled(input: Tensor, mask: Tensor | None, identity: float) -> Tensor:
     """Return the input with the identity where the mask is False."""
     if mask is None:
         return input
     if math.isinf(identity) and not dtypes.is_inexact(input._array.dtype):
         limits = np.iinfo(input._array.dtype)
         identity = int(limits.min if identity < 0 else limits.max)
-    return ops.where(mask_of(input, mask), input, ops.full((), identity, dtype=input.dtype))
+    return ops.where(_mask_of(input, mask), input, ops.full((), identity, dtype=input.dtype))
 
 
 _MASK = """\
@@ -70,7 +74,7 @@ def _described(made: Callable[..., Tensor], body: Callable[..., Tensor], meaning
     made.__doc__ = first.rstrip() + "\n" + meanings + heading + example
 
 
-class Reduction(Protocol):
+class _Reduction(Protocol):
     """What type checkers see of a masked reduction."""
 
     def __call__(
@@ -84,7 +88,7 @@ class Reduction(Protocol):
     ) -> Tensor: ...
 
 
-class Along(Protocol):
+class _Along(Protocol):
     """What type checkers see of a masked function along a dimension."""
 
     def __call__(
@@ -92,10 +96,10 @@ class Along(Protocol):
     ) -> Tensor: ...
 
 
-def reduction(identity: float) -> Callable[..., Reduction]:
+def _reduction(identity: float) -> Callable[..., _Reduction]:
     """Build a reduction; ``body`` takes the filled input, ``dim``, ``keepdim`` and ``dtype``."""
 
-    def make(body: Callable[..., Tensor]) -> Reduction:
+    def make(body: Callable[..., Tensor]) -> _Reduction:
         def masked(
             input: Tensor,
             dim: Dims = None,
@@ -104,7 +108,7 @@ def reduction(identity: float) -> Callable[..., Reduction]:
             dtype: DtypeLike = None,
             mask: Tensor | None = None,
         ) -> Tensor:
-            result = body(filled(input, mask, identity), dim, bool(keepdim), dtype)
+            result = body(_filled(input, mask, identity), dim, bool(keepdim), dtype)
             return result if dtype is None else result.to(dtype)
 
         _described(masked, body, _REDUCES)
@@ -113,14 +117,14 @@ def reduction(identity: float) -> Callable[..., Reduction]:
     return make
 
 
-def along(identity: float) -> Callable[..., Along]:
+def _along(identity: float) -> Callable[..., _Along]:
     """Build a function along one dimension of the filled input."""
 
-    def make(body: Callable[..., Tensor]) -> Along:
+    def make(body: Callable[..., Tensor]) -> _Along:
         def masked(
             input: Tensor, dim: int, *, dtype: DtypeLike = None, mask: Tensor | None = None
         ) -> Tensor:
-            return body(filled(input, mask, identity), dim, dtype or input.dtype)
+            return body(_filled(input, mask, identity), dim, dtype or input.dtype)
 
         _described(masked, body, _RUNS)
         return masked
@@ -128,7 +132,7 @@ def along(identity: float) -> Callable[..., Along]:
     return make
 
 
-@reduction(0)
+@_reduction(0)
 def sum(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the sum of the elements that the mask selects.
 
@@ -139,7 +143,7 @@ def sum(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     return ops.sum(x, dim, keepdim, dtype=dtype)
 
 
-@reduction(1)
+@_reduction(1)
 def prod(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the product of the elements that the mask selects.
 
@@ -153,7 +157,7 @@ def prod(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     return x
 
 
-@reduction(-math.inf)
+@_reduction(-math.inf)
 def amax(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the largest element that the mask selects.
 
@@ -164,7 +168,7 @@ def amax(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     return ops.amax(x, axes_of(dim, x.ndim), keepdim)
 
 
-@reduction(math.inf)
+@_reduction(math.inf)
 def amin(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the smallest element that the mask selects.
 
@@ -175,7 +179,7 @@ def amin(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     return ops.amin(x, axes_of(dim, x.ndim), keepdim)
 
 
-@reduction(-math.inf)
+@_reduction(-math.inf)
 def logsumexp(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the logarithm of the sum of exponentials of the elements that the mask selects.
 
@@ -186,7 +190,7 @@ def logsumexp(x: Tensor, dim: Dims, keepdim: bool, dtype: DtypeLike) -> Tensor:
     return ops.logsumexp(x, axes_of(dim, x.ndim), keepdim).to(dtype or x.dtype)
 
 
-@reduction(-math.inf)
+@_reduction(-math.inf)
 def argmax(x: Tensor, dim: Any, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the index of the largest element that the mask selects, in the dtype of the input.
 
@@ -197,7 +201,7 @@ def argmax(x: Tensor, dim: Any, keepdim: bool, dtype: DtypeLike) -> Tensor:
     return ops.argmax(x, dim, keepdim).to(dtype or x.dtype)
 
 
-@reduction(math.inf)
+@_reduction(math.inf)
 def argmin(x: Tensor, dim: Any, keepdim: bool, dtype: DtypeLike) -> Tensor:
     """Return the index of the smallest element that the mask selects, in the dtype of the input.
 
@@ -236,7 +240,7 @@ def norm(
         >>> tn.masked.norm(tn.tensor([3.0, 2.0, 4.0]), mask=tn.tensor([True, False, True]))
         tensor(5.)
     """
-    x = filled(input, mask, math.inf if ord == -math.inf else 0)
+    x = _filled(input, mask, math.inf if ord == -math.inf else 0)
     return linalg.vector_norm(x, ord, axes_of(dim, input.ndim), bool(keepdim), dtype=dtype)
 
 
@@ -275,7 +279,7 @@ def mean(
             f"or complex dtype. Got: {kind}"
         )
     total = sum(input, dim, keepdim=keepdim, dtype=kind, mask=mask)
-    return total / ops.sum(mask_of(input, mask), dim, bool(keepdim))
+    return total / ops.sum(_mask_of(input, mask), dim, bool(keepdim))
 
 
 def var(
@@ -317,7 +321,7 @@ def var(
         correction = 1 if unbiased is None else int(unbiased)
     kind = dtype or (input.dtype if dtypes.is_inexact(input._array.dtype) else dtypes.float32)
     exact = kind if dtypes.is_inexact(dtypes.as_numpy(kind)) else dtypes.float32
-    kept = mask_of(input, mask)
+    kept = _mask_of(input, mask)
     middle = sum(input, dim, keepdim=True, dtype=kind, mask=kept) / ops.sum(kept, dim, True)
     apart = input - middle
     total = sum(apart * apart.conj(), dim, keepdim=keepdim, dtype=exact, mask=kept)
@@ -380,9 +384,125 @@ def median(
         tensor(1.)
     """
     x = input if input.is_floating_point() else input.to(dtypes.float32)
-    result: Tensor = ops.nanmedian(filled(x, mask, math.nan), dim, keepdim).values
+    result: Tensor = ops.nanmedian(_filled(x, mask, math.nan), dim, keepdim).values
     if not input.is_floating_point() and bool(ops.isnan(result).any()):
         raise ValueError(
             "masked median expects no fully masked out rows if dtype is not floating point"
         )
     return result.to(dtype or input.dtype)
+
+
+# ---- along a dimension --------------------------------------------------------------------------
+# Cumulative sums, softmax and others.
+
+
+@_along(0)
+def cumsum(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
+    """Return the cumulative sum of the elements that the mask selects.
+
+    Example:
+        >>> tn.masked.cumsum(tn.tensor([1.0, 2.0, 4.0]), 0, mask=tn.tensor([True, False, True]))
+        tensor([1., 1., 5.])
+    """
+    return ops.cumsum(x, dim, dtype=dtype)
+
+
+@_along(1)
+def cumprod(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
+    """Return the cumulative product of the elements that the mask selects.
+
+    Example:
+        >>> tn.masked.cumprod(tn.tensor([3.0, 2.0, 4.0]), 0, mask=tn.tensor([True, False, True]))
+        tensor([ 3.,  3., 12.])
+    """
+    return ops.cumprod(x, dim, dtype=dtype)
+
+
+@_along(-math.inf)
+def softmax(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
+    """Return the softmax of the elements that the mask selects, 0 elsewhere.
+
+    Example:
+        >>> tn.masked.softmax(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
+        tensor([0.5000, 0.0000, 0.5000])
+    """
+    return ops.softmax(x, dim, dtype)
+
+
+@_along(-math.inf)
+def log_softmax(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
+    """Return the logarithm of the softmax of the elements that the mask selects.
+
+    Example:
+        >>> tn.masked.log_softmax(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
+        tensor([-0.6931,    -inf, -0.6931])
+    """
+    return ops.log_softmax(x, dim, dtype)
+
+
+@_along(math.inf)
+def softmin(x: Tensor, dim: int, dtype: DtypeLike) -> Tensor:
+    """Return the softmax of the negated elements that the mask selects, 0 elsewhere.
+
+    Example:
+        >>> tn.masked.softmin(tn.zeros(3), 0, mask=tn.tensor([True, False, True]))
+        tensor([0.5000, 0.0000, 0.5000])
+    """
+    return ops.softmax(-x, dim, dtype)
+
+
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: DtypeLike = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """Divide the elements that the mask selects by their norm along a dimension.
+
+    Args:
+        input: a tensor.
+        ord: the order of the norm, as for ``linalg.vector_norm``.
+        dim: the dimension.
+        eps: the smallest divisor.
+        dtype: the dtype of the result; by default the input's, or int64 for sums and products
+            of shorter integers.
+        mask: True for the elements that count; it broadcasts to the shape of ``input``.
+
+    Raises:
+        IndexError: a dimension is out of range, or the mask has more dimensions than ``input``.
+
+    Example:
+        >>> tn.masked.normalize(tn.tensor([3.0, 2.0, 4.0]), 2, 0, mask=tn.tensor([1, 0, 1]))
+        tensor([0.6000, 0.0000, 0.8000])
+    """
+    length = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask)
+    return _filled(input, mask, 0) / length.clamp(min=eps)
+
+
+def logaddexp(
+    input: Tensor,
+    other: Tensor,
+    *,
+    dtype: DtypeLike = None,
+    input_mask: Tensor | None = None,
+    other_mask: Tensor | None = None,
+) -> Tensor:
+    """Return ``log(exp(input) + exp(other))`` of the elements that the masks select.
+
+    Args:
+        input, other: tensors whose shapes broadcast.
+        dtype: the dtype of the result; by default the input's.
+        input_mask, other_mask: True for the elements that count.
+
+    Raises:
+        IndexError: a mask has more dimensions than its tensor.
+
+    Example:
+        >>> tn.masked.logaddexp(tn.zeros(2), tn.zeros(2), other_mask=tn.tensor([True, False]))
+        tensor([0.6931, 0.0000])
+    """
+    x, y = (_filled(t, m, -math.inf) for t, m in ((input, input_mask), (other, other_mask)))
+    return ops.logaddexp(x, y).to(dtype or input.dtype)

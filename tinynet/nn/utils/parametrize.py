@@ -63,7 +63,7 @@ class ParametrizationList(ModuleList):
         self.ntensors = 1 if self.is_tensor else len(inverse)
         before = original.detach()
         if self.is_tensor:
-            check_same(
+            _check_same(
                 *(inverse, original),
                 "When `right_inverse` outputs one tensor, it may not change the {}.",
                 "original.{}",
@@ -71,12 +71,12 @@ class ParametrizationList(ModuleList):
                 ("dtype",),
             )
             original.data = inverse
-            register(self, "original", original)
+            _register(self, "original", original)
         else:
             self._keep_several(original, inverse)
         try:
             if not unsafe:
-                check_value(self(), before, "", "unparametrized {}", "parametrized {}")
+                _check_value(self(), before, "", "unparametrized {}", "parametrized {}")
         except Exception:
             original.data = before
             raise
@@ -91,7 +91,7 @@ class ParametrizationList(ModuleList):
             if isinstance(original, Parameter):
                 tensor = Parameter(tensor, original.requires_grad)
             tensor.requires_grad_(original.requires_grad)
-            register(self, f"original{i}", tensor)
+            _register(self, f"original{i}", tensor)
 
     def originals(self) -> list[Any]:
         """Return the inputs of the first function."""
@@ -158,7 +158,7 @@ def _inverted(functions: Iterable[Any], value: Any) -> Any:
     return value
 
 
-def register(module: Module, name: str, tensor: Tensor) -> None:
+def _register(module: Module, name: str, tensor: Tensor) -> None:
     """Register a tensor as a parameter or, if it is not one, as a buffer."""
     if isinstance(tensor, Parameter):
         module.register_parameter(name, tensor)
@@ -169,7 +169,7 @@ def register(module: Module, name: str, tensor: Tensor) -> None:
 # ---- validation ---------------------------------------------------------------------------------
 
 
-def check_same(
+def _check_same(
     new: Any,
     old: Tensor,
     sentence: str,
@@ -186,7 +186,7 @@ def check_same(
             )
 
 
-def check_value(new: Any, old: Tensor, the: str, old_label: str, new_label: str) -> None:
+def _check_value(new: Any, old: Tensor, the: str, old_label: str, new_label: str) -> None:
     """Raise ValueError if a parametrized value is not a tensor, or of another dtype or shape."""
     if not isinstance(new, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(new).__name__}.")
@@ -194,7 +194,7 @@ def check_value(new: Any, old: Tensor, the: str, old_label: str, new_label: str)
         "Registering a parametrization may not change the {} of the tensor, "
         f"unless {the}`unsafe` flag is enabled."
     )
-    check_same(new, old, sentence, old_label, new_label)
+    _check_same(new, old, sentence, old_label, new_label)
 
 
 def _check_new_original(value: Any, original: Tensor, number: int | None = None) -> None:
@@ -373,7 +373,7 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
     old = getattr(module, name)
     new = parametrization(old)
     where = f"module.{name}"
-    check_value(new, old, "the ", where + ".{}", f"parametrization({where})" + ".{}")
+    _check_value(new, old, "the ", where + ".{}", f"parametrization({where})" + ".{}")
     if not hasattr(parametrization, "right_inverse"):
         return
     try:
@@ -388,7 +388,7 @@ def _check_another(module: Any, name: str, parametrization: Any) -> None:
         "The tensor returned by parametrization.right_inverse must have the same {} as "
         f"{where}, unless the `unsafe` flag is enabled."
     )
-    check_same(inverse, old, sentence, where + ".{}", "returned {}")
+    _check_same(inverse, old, sentence, where + ".{}", "returned {}")
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
@@ -447,7 +447,7 @@ def remove_parametrizations(
     base = type_before_parametrizations(module)
     del owner.parametrizations[tensor_name]
     _renew_class(module, base, owner.parametrizations)
-    register(module, tensor_name, tensor)
+    _register(module, tensor_name, tensor)
     if not is_parametrized(module):
         del owner.parametrizations
     return module

@@ -21,14 +21,13 @@ MATHEMATICAL = {
 EXEMPT = {
     "creates, converts and moves elements: the first sentence is the definition": (
         "core/* core/*/* dtypes/* ops/pointwise/apply ops/shaping/grids ops/pointwise/conversion "
-        "ops/pointwise/complex_numbers ops/shaping/flipping ops/creation/constructors "
+        "ops/pointwise/complex_numbers ops/shaping/copies ops/creation/constructors "
         "ops/creation/fill ops/indexing/getitem ops/creation/tensor_types ops/creation/like "
-        "ops/creation/memory ops/creation/properties ops/creation/ranges ops/shaping/reshaping "
-        "ops/indexing/index_select ops/shaping/views sparse/tensors sparse/rows compat/storage "
-        "compat/native/tensor_methods nn/layers/shaping nn/layers/images "
-        "nn/functional/images/padding nn/functional/images/shuffle "
-        "nn/functional/pooling/unpooling data/transforms/base data/transforms/augmentation "
-        "data/transforms/geometry data/transforms/warps"
+        "ops/creation/memory ops/creation/ranges ops/shaping/reshaping ops/indexing/index_select "
+        "ops/shaping/views sparse/tensors sparse/rows compat/storage compat/native/tensor_methods "
+        "nn/layers/shaping nn/layers/images nn/functional/images/padding "
+        "nn/functional/images/shuffle nn/functional/pooling/unpooling data/transforms/base "
+        "data/transforms/augmentation data/transforms/geometry data/transforms/warps"
     ),
     "compares, orders and counts: the first sentence is the definition": (
         "ops/pointwise/comparison ops/reduction/unique ops/reduction/extrema "

@@ -151,7 +151,7 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.activation": (
         "nn.layers.piecewise_activation nn.layers.smooth_activation nn.layers.attention"
     ),
-    "torch.nn.modules.adaptive": "nn.layers.losses.likelihood",
+    "torch.nn.modules.adaptive": "nn.layers.likelihood_losses",
     "torch.nn.modules.batchnorm": "nn.layers.batchnorm nn.layers.lazy",
     "torch.nn.modules.channelshuffle": "nn.layers.images",
     "torch.nn.modules.container": "nn.layers.container nn.layers.parameter_container",
@@ -163,9 +163,9 @@ PATHS: dict[str, str] = {
     "torch.nn.modules.instancenorm": "nn.layers.batchnorm nn.layers.lazy",
     "torch.nn.modules.lazy": "nn.layers.lazy",
     "torch.nn.modules.linear": "nn.layers.linear nn.layers.lazy nn.layers.attention",
-    "torch.nn.modules.linear_cross_entropy": "nn.layers.losses.likelihood",
+    "torch.nn.modules.linear_cross_entropy": "nn.layers.likelihood_losses",
     "torch.nn.modules.loss": (
-        "nn.layers.losses.loss nn.layers.losses.likelihood nn.layers.losses.margin"
+        "nn.layers.losses nn.layers.likelihood_losses nn.layers.margin_losses"
     ),
     "torch.nn.modules.normalization": "nn.layers.normalization",
     "torch.nn.modules.padding": "nn.layers.images nn.modules.utils",
@@ -321,7 +321,6 @@ _IMPORTED = {
     "torch.nn.modules.": "F Module Parameter Tensor",
     "torch.nn.modules.activation": _INITIALIZERS,
     "torch.nn.modules.container": "OrderedDict chain container_abcs islice",
-    "torch.nn.modules.loss": "NLLLoss2d",
     "torch.nn.modules.module": "Buffer OrderedDict RemovableHandle namedtuple",
     "torch.nn.modules.rnn": "_apply_permutation apply_permutation",
     "torch.nn.modules.transformer": "xavier_uniform_",
@@ -352,7 +351,6 @@ _SOURCES = {
     "_format_param": "tinynet.optim.lr_scheduler.base.per_group",
     "_update_param_group_val": "tinynet.optim.lr_scheduler.base.put",
     "Buffer": "torch.nn.Buffer",
-    "NLLLoss2d": "torch.nn.NLLLoss2d",
     "RemovableHandle": "torch.utils.hooks.RemovableHandle",
     "container_abcs": "collections.abc",
     "euler_constant": "numpy.euler_gamma",

@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from tinynet.nn.layers.batchnorm import *
     from tinynet.nn.layers.container import *
     from tinynet.nn.layers.convolution import *
-    from tinynet.nn.layers.deprecated import *
     from tinynet.nn.layers.distance import *
     from tinynet.nn.layers.dropout import *
     from tinynet.nn.layers.embedding import *
     from tinynet.nn.layers.images import *
     from tinynet.nn.layers.lazy import *
+    from tinynet.nn.layers.likelihood_losses import *
     from tinynet.nn.layers.linear import *
-    from tinynet.nn.layers.losses.likelihood import *
-    from tinynet.nn.layers.losses.loss import *
-    from tinynet.nn.layers.losses.margin import *
+    from tinynet.nn.layers.losses import *
+    from tinynet.nn.layers.margin_losses import *
     from tinynet.nn.layers.normalization import *
     from tinynet.nn.layers.parameter_container import *
     from tinynet.nn.layers.piecewise_activation import *

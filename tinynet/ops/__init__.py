@@ -11,7 +11,7 @@ from tinynet.core.declaration.operation import REGISTRY
 from tinynet.core.tensors.tensor import ALIASES, FUNCTIONS, METHODS, method
 from tinynet.ops import deprecated, linalg, special
 from tinynet.ops.creation import (
-    constructors, fill, like, memory, properties, random, ranges, reparameterized,
+    constructors, fill, like, memory, random, ranges, reparameterized,
     tensor_types,
 )  # fmt: skip
 from tinynet.ops import fourier
@@ -22,11 +22,11 @@ from tinynet.ops.pointwise import (
 )  # fmt: skip
 from tinynet.ops.products import addmm, cdist, einsum, matmul, tensordot
 from tinynet.ops.reduction import (
-    cumulative, extrema, histograms, segment_reduce, softmax, sorting,
+    cumulative, extrema, histograms, softmax, sorting,
     statistics, sums, unique,
 )  # fmt: skip
 from tinynet.ops.shaping import (
-    diagonals, flipping, grids, reshaping, splitting, stacking, strided, view_scatter,
+    copies, diagonals, grids, reshaping, splitting, stacking, strided,
 )  # fmt: skip
 from tinynet.ops.arguments import keywords
 from tinynet.ops.special_functions import SPECIAL

@@ -234,11 +234,10 @@ MODULES = {
             "BatchNorm1d BatchNorm2d BatchNorm3d InstanceNorm1d InstanceNorm2d InstanceNorm3d "
             "SyncBatchNorm"
         ),
-        "tinynet.nn.layers.container": "Sequential ModuleList ModuleDict",
+        "tinynet.nn.layers.container": "Container Sequential ModuleList ModuleDict",
         "tinynet.nn.layers.convolution": (
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
         ),
-        "tinynet.nn.layers.deprecated": "Container NLLLoss2d",
         "tinynet.nn.layers.distance": "PairwiseDistance CosineSimilarity",
         "tinynet.nn.layers.dropout": (
             "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout"
@@ -256,17 +255,17 @@ MODULES = {
             "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"
         ),
         "tinynet.nn.layers.linear": "Linear Bilinear Identity",
-        "tinynet.nn.layers.losses.likelihood": (
-            "PoissonNLLLoss GaussianNLLLoss CTCLoss KLDivLoss AdaptiveLogSoftmaxWithLoss "
-            "LinearCrossEntropyLoss"
+        "tinynet.nn.layers.likelihood_losses": (
+            "AdaptiveLogSoftmaxWithLoss CTCLoss GaussianNLLLoss KLDivLoss LinearCrossEntropyLoss "
+            "PoissonNLLLoss"
         ),
-        "tinynet.nn.layers.losses.loss": (
-            "MSELoss L1Loss SmoothL1Loss HuberLoss CrossEntropyLoss NLLLoss BCELoss "
-            "BCEWithLogitsLoss"
+        "tinynet.nn.layers.losses": (
+            "BCELoss BCEWithLogitsLoss CrossEntropyLoss HuberLoss L1Loss MSELoss NLLLoss "
+            "NLLLoss2d SmoothL1Loss"
         ),
-        "tinynet.nn.layers.losses.margin": (
-            "MarginRankingLoss HingeEmbeddingLoss CosineEmbeddingLoss SoftMarginLoss "
-            "MultiLabelSoftMarginLoss MultiMarginLoss MultiLabelMarginLoss TripletMarginLoss "
+        "tinynet.nn.layers.margin_losses": (
+            "CosineEmbeddingLoss HingeEmbeddingLoss MarginRankingLoss MultiLabelMarginLoss "
+            "MultiLabelSoftMarginLoss MultiMarginLoss SoftMarginLoss TripletMarginLoss "
             "TripletMarginWithDistanceLoss"
         ),
         "tinynet.nn.layers.normalization": (

@@ -413,6 +413,24 @@ class TensorMethods:
         """Return the elements where the mask is True, in one dimension; both inputs broadcast."""
     def as_subclass(self, cls: builtins.type[Tensor]) -> Tensor:
         """Return a view of the tensor as an instance of a subclass of Tensor."""
+    def trace(self) -> Tensor:
+        """Return the sum of the diagonal of a matrix; integers sum as int64."""
+    def diag_embed(
+        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
+    ) -> Tensor:
+        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
+    def diag(self, diagonal: builtins.int = 0) -> Tensor:
+        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
+    def diagflat(self, offset: builtins.int = 0) -> Tensor:
+        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
+    def adjoint(self) -> Tensor:
+        """Return the conjugate with the last two dimensions swapped; of real numbers, a view."""
+    @property
+    def mH(self) -> Tensor:
+        """The conjugate with the last two dimensions swapped."""
+    @property
+    def H(self) -> Tensor:
+        """The conjugate of a matrix with its dimensions swapped."""
     def tril(self, diagonal: builtins.int = 0) -> Tensor:
         """Return the part on and below a diagonal, with zeros elsewhere."""
     def tril_(self, diagonal: builtins.int = 0) -> Self:
@@ -434,6 +452,29 @@ class TensorMethods:
         """Repeat the tensor along each dimension, in a copy."""
     def tile(self, *dims: Ints) -> Tensor:
         """Repeat the tensor along each dimension, in a copy; missing repeats are 1."""
+    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
+        """Return a copy with one slice replaced by ``src``."""
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: builtins.int = 0,
+        start: builtins.int | None = None,
+        end: builtins.int | None = None,
+        step: builtins.int = 1,
+    ) -> Tensor:
+        """Return a copy with a range of one dimension replaced by ``src``."""
+    def diagonal_scatter(
+        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
+    ) -> Tensor:
+        """Return a copy with a diagonal replaced by ``src``."""
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: Sequence[builtins.int],
+        stride: Sequence[builtins.int],
+        storage_offset: builtins.int | None = None,
+    ) -> Tensor:
+        """Return a copy with the elements of ``as_strided`` replaced by ``src``."""
     def __array_wrap__(
         self, array: Array, context: Any = None, return_scalar: builtins.bool = False
     ) -> Tensor:
@@ -705,24 +746,6 @@ class TensorMethods:
         """Return the index of the first maximum, along a dimension or in the flattened tensor."""
     def argmin(self, dim: builtins.int | None = None, keepdim: builtins.bool = False) -> Tensor:
         """Return the index of the first minimum, along a dimension or in the flattened tensor."""
-    def trace(self) -> Tensor:
-        """Return the sum of the diagonal of a matrix; integers sum as int64."""
-    def diag_embed(
-        self, offset: builtins.int = 0, dim1: builtins.int = -2, dim2: builtins.int = -1
-    ) -> Tensor:
-        """Return matrices with the last dimension of a tensor on a diagonal, zeros elsewhere."""
-    def diag(self, diagonal: builtins.int = 0) -> Tensor:
-        """Return a diagonal of a matrix as a copy, or a matrix with a vector on a diagonal."""
-    def diagflat(self, offset: builtins.int = 0) -> Tensor:
-        """Return a matrix with the elements of a tensor of any shape, flattened, on a diagonal."""
-    def adjoint(self) -> Tensor:
-        """Return the conjugate with the last two dimensions swapped; of real numbers, a view."""
-    @property
-    def mH(self) -> Tensor:
-        """The conjugate with the last two dimensions swapped."""
-    @property
-    def H(self) -> Tensor:
-        """The conjugate of a matrix with its dimensions swapped."""
     def cov(
         self,
         *,
@@ -908,24 +931,6 @@ class TensorMethods:
         requires_grad: builtins.bool = False,
     ) -> Tensor:
         """Create a tensor of the given size filled with one value, in this tensor's dtype."""
-    def set_(
-        self,
-        source: Tensor | StorageBase | None = None,
-        storage_offset: builtins.int = 0,
-        size: Sequence[builtins.int] | None = None,
-        stride: Sequence[builtins.int] | None = None,
-    ) -> Self:
-        """Make the tensor use other memory, and return it."""
-    def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
-        """Change the shape of the tensor, in its own memory if large enough, and return it."""
-    def resize_as_(
-        self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
-    ) -> Self:
-        """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
-    def share_memory_(self) -> Self:
-        """Move the elements to memory shared with processes forked later, and return the tensor."""
-    def is_shared(self) -> builtins.bool:
-        """Return whether forked processes share the memory, see ``share_memory_``."""
     def is_nonzero(self) -> builtins.bool:
         """Return whether the only element is nonzero."""
     def is_same_size(self, other: Tensor) -> builtins.bool:
@@ -997,6 +1002,24 @@ class TensorMethods:
         """Create uninitialized values with the given size and strides in this tensor's dtype."""
     def sum_to_size(self, *size: Any) -> Tensor:
         """Sum the tensor to a size that broadcasts to its shape."""
+    def set_(
+        self,
+        source: Tensor | StorageBase | None = None,
+        storage_offset: builtins.int = 0,
+        size: Sequence[builtins.int] | None = None,
+        stride: Sequence[builtins.int] | None = None,
+    ) -> Self:
+        """Make the tensor use other memory, and return it."""
+    def resize_(self, *sizes: Any, memory_format: layouts.memory_format | None = None) -> Self:
+        """Change the shape of the tensor, in its own memory if large enough, and return it."""
+    def resize_as_(
+        self, the_template: Tensor, *, memory_format: layouts.memory_format | None = None
+    ) -> Self:
+        """Change the shape to that of another tensor, see ``resize_``, and return the tensor."""
+    def share_memory_(self) -> Self:
+        """Move the elements to memory shared with processes forked later, and return the tensor."""
+    def is_shared(self) -> builtins.bool:
+        """Return whether forked processes share the memory, see ``share_memory_``."""
     def lgamma(self) -> Tensor:
         """Return the logarithm of the absolute value of the gamma function."""
     def lgamma_(self) -> Self:
@@ -1544,29 +1567,6 @@ class TensorMethods:
         dim: builtins.int | None = None,
     ) -> Any:
         """Replace runs of equal elements, or of equal slices along a dimension, by one of them."""
-    def select_scatter(self, src: Tensor, dim: builtins.int, index: builtins.int) -> Tensor:
-        """Return a copy with one slice replaced by ``src``."""
-    def slice_scatter(
-        self,
-        src: Tensor,
-        dim: builtins.int = 0,
-        start: builtins.int | None = None,
-        end: builtins.int | None = None,
-        step: builtins.int = 1,
-    ) -> Tensor:
-        """Return a copy with a range of one dimension replaced by ``src``."""
-    def diagonal_scatter(
-        self, src: Tensor, offset: builtins.int = 0, dim1: builtins.int = 0, dim2: builtins.int = 1
-    ) -> Tensor:
-        """Return a copy with a diagonal replaced by ``src``."""
-    def as_strided_scatter(
-        self,
-        src: Tensor,
-        size: Sequence[builtins.int],
-        stride: Sequence[builtins.int],
-        storage_offset: builtins.int | None = None,
-    ) -> Tensor:
-        """Return a copy with the elements of ``as_strided`` replaced by ``src``."""
     def swapdims_(self, dim0: builtins.int, dim1: builtins.int) -> Self:
         """Swap two dimensions of this tensor and return it."""
     def moveaxis(self, source: Ints, destination: Ints) -> Tensor:

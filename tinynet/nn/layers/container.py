@@ -1,4 +1,4 @@
-"""Containers of modules: Sequential, ModuleList, ModuleDict."""
+"""Containers of modules: Sequential, ModuleList, ModuleDict, and the deprecated Container."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import operator
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from typing import Any
 
+from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import forget, not_a_module
 
-__all__ = ["Sequential", "ModuleList", "ModuleDict"]
+__all__ = ["Container", "Sequential", "ModuleList", "ModuleDict"]
 
 # ---- what they share ----------------------------------------------------------------------------
 
@@ -379,3 +380,34 @@ def pairs_of(given: Any, owner: str) -> Iterator[tuple[Any, Any]]:
                 f"{owner} update sequence element #{number} has length {len(both)}; 2 is required"
             )
         yield both[0], both[1]
+
+
+class Container(Module):
+    """Deprecated: a module with submodules given by keyword; use ``Module``.
+
+    Args:
+        **modules: the children.
+
+    Raises:
+        TypeError: a child is not a module.
+
+    Source: https://docs.pytorch.org/docs/stable/nn.html, where it is deprecated.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", FutureWarning)
+        ...     held = nn.Container(last=nn.Identity())
+        >>> held.last
+        Identity()
+    """
+
+    def __init__(self, **modules: Any):
+        warn(
+            "`nn.Container` is deprecated. All of its functionality is now implemented in "
+            "`nn.Module`. Subclass that instead.",
+            FutureWarning,
+        )
+        super().__init__()
+        for name, module in modules.items():
+            self.add_module(name, module)

@@ -15,7 +15,7 @@ from tinynet.dtypes import Array
 from tinynet.ops.arguments import EXPECTED, name_of, no_derivative, refuse_half, refuse_others
 from tinynet.ops.linalg.checks import failed, floating, matrices, named, square, square_sizes
 from tinynet.ops.linalg.lu import magnitudes, triangular
-from tinynet.ops.shaping.flipping import tril
+from tinynet.ops.shaping.copies import tril
 from tinynet.ops.shaping.joining import cat
 
 # ---- Cholesky -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from tinynet.ops.linalg.checks import (
     named,
     square_sizes,
 )
-from tinynet.ops.shaping.flipping import tril, triu
+from tinynet.ops.shaping.copies import tril, triu
 from tinynet.ops.shaping.joining import cat
 
 # ---- triangular ---------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from tinynet.ops.linalg.inverses import inv, inverted
 from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.products.matmul import matmul
-from tinynet.ops.shaping.flipping import clone
+from tinynet.ops.shaping.copies import clone
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import contiguous_copy, reshape, unsqueeze
 

@@ -18,7 +18,7 @@ from tinynet.ops.pointwise.arithmetic import where
 from tinynet.ops.products.matmul import matmul, refused, vdot
 from tinynet.ops.reduction.sums import sum_dims
 from tinynet.ops.shaping import splitting
-from tinynet.ops.shaping.flipping import tril
+from tinynet.ops.shaping.copies import tril
 from tinynet.ops.shaping.grids import powers_of
 from tinynet.ops.shaping.views import axis_of, expand, unsqueeze
 

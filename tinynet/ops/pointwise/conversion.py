@@ -17,7 +17,7 @@ from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.ops.arguments import also_named
 from tinynet.ops.creation.tensor_types import TensorKind
-from tinynet.ops.shaping import flipping
+from tinynet.ops.shaping import copies
 
 
 @operation(node="ToCopyBackward0", complex=True, order="iterated")
@@ -41,7 +41,7 @@ def converted(t: Tensor, kind: Any, copy: bool = False, memory_format: Any = Non
         t = cast.function(t if dtypes.is_inexact(kind) else t.detach(), kind)
     if memory_format in (None, layouts.preserve_format):
         return t
-    return flipping.contiguous(t, memory_format)
+    return copies.contiguous(t, memory_format)
 
 
 def _array_wrap(

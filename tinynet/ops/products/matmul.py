@@ -17,7 +17,7 @@ from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
 from tinynet.ops.arguments import EXPECTED, c_name, name_of, refuse_others, same_dtype
-from tinynet.ops.shaping import flipping, views
+from tinynet.ops.shaping import copies, views
 
 # ---- products by BLAS ---------------------------------------------------------------------------
 
@@ -325,7 +325,7 @@ def _folded(self: Tensor, other: Tensor) -> Tensor:
     columns = small._array.shape[1]
     whole = unsafe_view.function(mm.function(folded, small), (*rows, columns))
     if swapped:
-        return flipping.contiguous(views.transpose.function(whole, -2, -1))
+        return copies.contiguous(views.transpose.function(whole, -2, -1))
     return whole
 
 

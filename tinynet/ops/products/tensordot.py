@@ -15,7 +15,7 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.arguments import c_name, refuse_others, same_dtype
 from tinynet.ops.products.matmul import mm, unsafe_view
 from tinynet.ops.reduction.sums import sum_dims
-from tinynet.ops.shaping.flipping import clone
+from tinynet.ops.shaping.copies import clone
 from tinynet.ops.shaping.views import axis_of, permute_dims, reshape
 
 _SAME_DTYPE = same_dtype(

@@ -27,7 +27,7 @@ from tinynet.ops.pointwise.logarithms import complex_logaddexp
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.reduction.extrema import pair
 from tinynet.ops.reduction.sums import axes_of, sum_dims
-from tinynet.ops.shaping.flipping import clone, flip_dims, roll_dims
+from tinynet.ops.shaping.copies import clone, flip_dims, roll_dims
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import axis_of, cut, embed, reshape
 

@@ -16,7 +16,7 @@ from tinynet.ops.arguments import refuse_others
 from tinynet.ops.indexing.index_select import select_slices
 from tinynet.ops.pointwise.powers import power
 from tinynet.ops.shaping import reshaping
-from tinynet.ops.shaping.flipping import flip_dims
+from tinynet.ops.shaping.copies import flip_dims
 from tinynet.ops.shaping.joining import cat, stack
 from tinynet.ops.shaping.stacking import nonempty
 from tinynet.ops.shaping.views import expand, reshape, unsqueeze

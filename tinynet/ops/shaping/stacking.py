@@ -13,7 +13,7 @@ from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array
 from tinynet.ops.arguments import refuse_kinds
 from tinynet.ops.indexing.index_select import index_select
-from tinynet.ops.shaping import flipping, reshaping, views
+from tinynet.ops.shaping import copies, reshaping, views
 from tinynet.ops.shaping.joining import cat
 from tinynet.ops.shaping.views import axis_of, contiguous_copy
 
@@ -171,7 +171,7 @@ def fliplr(self: Tensor) -> Tensor:
     """
     if self._array.ndim < 2:
         raise RuntimeError("Input must be >= 2-d.")
-    return flipping.flip_dims.function(self, (1,))
+    return copies.flip_dims.function(self, (1,))
 
 
 @composite(checks=True)
@@ -188,7 +188,7 @@ def flipud(self: Tensor) -> Tensor:
     """
     if self._array.ndim < 1:
         raise RuntimeError("Input must be >= 1-d.")
-    return flipping.flip_dims.function(self, (0,))
+    return copies.flip_dims.function(self, (0,))
 
 
 @operation(public=True, complex=True, order="")

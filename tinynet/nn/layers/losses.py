@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.base.module import Module
@@ -11,9 +12,16 @@ from tinynet.nn.functional.checks import REDUCTIONS, legacy_reduction
 from tinynet.nn.layers.declaration import complete, with_options
 
 __all__ = [
-    "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "CrossEntropyLoss", "NLLLoss", "BCELoss",
-    "BCEWithLogitsLoss"
-]  # fmt: skip
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CrossEntropyLoss",
+    "HuberLoss",
+    "L1Loss",
+    "MSELoss",
+    "NLLLoss",
+    "NLLLoss2d",
+    "SmoothL1Loss",
+]
 
 
 class _Loss(Module):
@@ -319,6 +327,49 @@ class BCEWithLogitsLoss(_WeightedLoss):
         return F.binary_cross_entropy_with_logits(
             input, target, self.weight, reduction=self.reduction, pos_weight=self.pos_weight
         )
+
+
+class NLLLoss2d(NLLLoss):
+    """Deprecated alias of ``NLLLoss``.
+
+    Args:
+        weight: a weight for each class.
+        size_average, reduce: deprecated; they override ``reduction``.
+        ignore_index: a target class to ignore.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Shape:
+        As ``NLLLoss``.
+
+    Raises:
+        IndexError, ValueError, RuntimeError: as ``NLLLoss``.
+
+    Source: https://docs.pytorch.org/docs/stable/nn.html, where it is deprecated.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", FutureWarning)
+        ...     loss = nn.NLLLoss2d()
+        >>> loss(tn.full((1, 2, 1, 1), -0.5), tn.tensor([[[1]]]))
+        tensor(0.5000)
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ):
+        warn(
+            "`NLLLoss2d` has been deprecated. Please use `NLLLoss` instead as a drop-in "
+            "replacement and see https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more "
+            "details.",
+            FutureWarning,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
 
 
 complete(__name__)

@@ -9,13 +9,20 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.layers.declaration import complete, with_options
 from tinynet.nn.layers.distance import PairwiseDistance
-from tinynet.nn.layers.losses.loss import _Loss, _WeightedLoss
+from tinynet.nn.layers.losses import _Loss, _WeightedLoss
 
 __all__ = [
-    "MarginRankingLoss", "HingeEmbeddingLoss", "CosineEmbeddingLoss", "SoftMarginLoss",
-    "MultiLabelSoftMarginLoss", "MultiMarginLoss", "MultiLabelMarginLoss", "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss"
-]  # fmt: skip
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
+
 
 # ---- two answers, 1 and -1 ----------------------------------------------------------------------
 

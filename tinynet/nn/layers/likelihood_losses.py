@@ -15,16 +15,16 @@ from tinynet.nn.functional.losses.linear_cross_entropy import LinearCrossEntropy
 from tinynet.nn.layers.container import ModuleList, Sequential
 from tinynet.nn.layers.declaration import complete, with_options
 from tinynet.nn.layers.linear import Linear
-from tinynet.nn.layers.losses.loss import _Loss
+from tinynet.nn.layers.losses import _Loss
 from tinynet.ops import cat
 
 __all__ = [
-    "PoissonNLLLoss",
-    "GaussianNLLLoss",
-    "CTCLoss",
-    "KLDivLoss",
     "AdaptiveLogSoftmaxWithLoss",
+    "CTCLoss",
+    "GaussianNLLLoss",
+    "KLDivLoss",
     "LinearCrossEntropyLoss",
+    "PoissonNLLLoss",
 ]
 
 

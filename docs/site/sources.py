@@ -42,7 +42,7 @@ EXEMPT = {
         "optim/base/swapping optim/lr_scheduler/base"
     ),
     "loads data": (
-        "data/readers/arrays data/texts/tokenizer data/loading/batches data/readers/tables "
+        "data/readers/arrays data/texts/tokenizer data/loading/collate data/readers/tables "
         "data/readers/table_rows data/dataset data/loading/sampler data/readers/files "
         "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
         "data/loading/options data/loading/passes data/loading/processes data/loading/seeding "

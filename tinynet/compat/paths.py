@@ -216,7 +216,7 @@ PATHS: dict[str, str] = {
     "torch.utils.collect_env": "compat.utilities.collect_env",
     "torch.utils.cpp_extension": "compat.utilities.cpp_extension",
     "torch.utils.data.dataloader": (
-        "data.loading.batches data.loading.loader data.loading.passes "
+        "data.loading.collate data.loading.loader data.loading.passes "
         "data.loading.worker utils.data compat.types"
     ),
     "torch.utils.data.dataset": "data.dataset data.subset",
@@ -256,8 +256,8 @@ PATHS: dict[str, str] = {
     "torch.utils._pytree": "compat.pytree",
     "torch.utils.backcompat": "backends.runtime",
     "torch.utils.data._utils": "data.loading.worker",
-    "torch.utils.data._utils.collate": "data.loading.batches",
-    "torch.utils.data._utils.fetch": "data.loading.batches",
+    "torch.utils.data._utils.collate": "data.loading.collate",
+    "torch.utils.data._utils.fetch": "data.loading.collate",
 }
 
 # Names, or patterns of names, that PyTorch has under other paths than these, and tinynet's module

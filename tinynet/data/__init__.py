@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from tinynet.data.dataset import Dataset as Dataset
     from tinynet.data.dataset import IterableDataset as IterableDataset
     from tinynet.data.dataset import TensorDataset as TensorDataset
-    from tinynet.data.loading.batches import default_collate as default_collate
-    from tinynet.data.loading.batches import default_convert as default_convert
+    from tinynet.data.loading.collate import default_collate as default_collate
+    from tinynet.data.loading.collate import default_convert as default_convert
     from tinynet.data.loading.loader import DataLoader as DataLoader
     from tinynet.data.loading.sampler import BatchSampler as BatchSampler
     from tinynet.data.loading.sampler import DistributedSampler as DistributedSampler

@@ -17,7 +17,7 @@ from tinynet.data import (
     WeightedRandomSampler,
 )
 from tinynet.data.dataset import Samples
-from tinynet.data.loading.batches import collate, default_collate_fn_map
+from tinynet.data.loading.collate import collate, default_collate_fn_map
 
 LIBRARIES = [
     pytest.param("tinynet", id="tinynet"),

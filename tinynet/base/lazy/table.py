@@ -104,7 +104,7 @@ MODULES = {
             "dataset= ChainDataset ConcatDataset Dataset IterableDataset TensorDataset"
         ),
         "tinynet.data.loading": "loading=",
-        "tinynet.data.loading.batches": "default_collate default_convert",
+        "tinynet.data.loading.collate": "default_collate default_convert",
         "tinynet.data.loading.loader": "DataLoader",
         "tinynet.data.loading.sampler": (
             "BatchSampler DistributedSampler RandomSampler Sampler SequentialSampler "
@@ -254,11 +254,11 @@ MODULES = {
             "LazyConv3d LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d "
             "LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d"
         ),
-        "tinynet.nn.layers.linear": "Linear Bilinear Identity",
         "tinynet.nn.layers.likelihood_losses": (
             "AdaptiveLogSoftmaxWithLoss CTCLoss GaussianNLLLoss KLDivLoss LinearCrossEntropyLoss "
             "PoissonNLLLoss"
         ),
+        "tinynet.nn.layers.linear": "Linear Bilinear Identity",
         "tinynet.nn.layers.losses": (
             "BCELoss BCEWithLogitsLoss CrossEntropyLoss HuberLoss L1Loss MSELoss NLLLoss "
             "NLLLoss2d SmoothL1Loss"

@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from tinynet.core.explanations.arguments import ChecksArguments
 from tinynet.data.dataset import Dataset, IterableDataset, counted
-from tinynet.data.loading.batches import default_collate, default_convert
+from tinynet.data.loading.collate import default_collate, default_convert
 from tinynet.data.loading.passes import (
     Pool,
     PoolHolder,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Any, Protocol
 
-from tinynet.data.loading.batches import default_collate
+from tinynet.data.loading.collate import default_collate
 from tinynet.data.loading.sampler import (
     BatchSampler,
     SequentialSampler,

@@ -17,8 +17,8 @@ import numpy as np
 
 from tinynet.core.explanations.failures import explain
 from tinynet.data.dataset import Dataset, Samples
-from tinynet.data.loading import batches
-from tinynet.data.loading.batches import default_collate
+from tinynet.data.loading import collate
+from tinynet.data.loading.collate import default_collate
 from tinynet.kernels import threads
 from tinynet.random import default_generator
 
@@ -167,7 +167,7 @@ class _MapReader(Reader):
     def __init__(self, work: Work, start: Start, seeded: Seeded) -> None:
         super().__init__(work, start, seeded)
         options = work.batched, work.collated, work.drop_last
-        self.fetcher = batches._MapDatasetFetcher(work.dataset, *options)
+        self.fetcher = collate._MapDatasetFetcher(work.dataset, *options)
 
     def read(self, number: int, request: Any) -> Any:
         with self.seeded(mix(self.start.seed, 0, number)):

@@ -11,7 +11,7 @@ one sample or of all, has its statistics; each channel has its weight and bias. 
 ``formula_gradients`` computes these lines with differentiable operations, for second derivatives.
 The kernels fuse them for speed: as composites they would be ten nodes and twice as many
 temporaries. Those here are of batch and instance norm, and of small groups;
-``group_normalization_ops`` and ``row_normalization_ops`` have the others.
+``sample_normalization_ops`` has the others.
 Sums are BLAS products, several times faster than ``np.add.reduce``, and arrays that are constant
 along places stay small.
 """

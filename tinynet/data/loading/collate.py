@@ -139,7 +139,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     ===================================  =====================================================
 
     For custom types, add to ``default_collate_fn_map`` in
-    ``tinynet.data.loading.batches`` (see ``collate``).
+    ``tinynet.data.loading.collate`` (see ``collate``).
 
     Raises:
         TypeError: the type of a sample is not supported.

@@ -1,7 +1,6 @@
 """tinynet: neural-network training on numpy, with PyTorch's names and autograd semantics."""
 
-from tinynet.base import startup as startup  # isort: skip  # Ctrl-C during all that follows
-from tinynet.base.invocation import early_watch as early_watch  # isort: skip  # and kills
+from tinynet.base import startup as startup  # isort: skip  # Ctrl-C and kills during all that follows
 
 from math import e as e
 from math import inf as inf

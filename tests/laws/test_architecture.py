@@ -50,8 +50,8 @@ ROWS_OF = {}
 ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory"], ["__init__"]]
 ROWS_OF["kernels"] = [
     ["threads"],
-    ["along", "low_precision", "onednn", "strides", "sums", "triangles"],
-    ["distances", "division", "gamma", "index_sums", "llvm"],
+    ["low_precision", "onednn", "strides", "sums"],
+    ["distances", "gamma", "indexing", "llvm"],
     ["native"],
     ["__init__"],
 ]

@@ -14,7 +14,7 @@ from tests.tools.patience import PATIENCE
 from tests.tools.rounding import assert_product, bound
 from tinynet.base import memory
 from tinynet.kernels import threads
-from tinynet.kernels.threads import few_rows, processors, products
+from tinynet.kernels.threads import processors, products
 
 
 @pytest.fixture
@@ -169,12 +169,12 @@ def test_products_of_few_rows(form, rows, inner, columns, transposed, monkeypatc
     a, b = (draw.standard_normal(shape, np.float32) for shape in ((rows, inner), (inner, columns)))
     a = np.asfortranarray(a) if transposed == "a" else a
     b = np.asfortranarray(b) if transposed == "b" else b
-    function = getattr(few_rows, form)
-    monkeypatch.setattr(few_rows, form, lambda *given: called.append(form) or function(*given))
-    monkeypatch.setattr(few_rows, "_reads_in_place", lambda: True)
+    function = getattr(products, form)
+    monkeypatch.setattr(products, form, lambda *given: called.append(form) or function(*given))
+    monkeypatch.setattr(products, "_reads_in_place", lambda: True)
     assert_product(products.dot(a, b), a, b)
     assert called == [form]
-    monkeypatch.setattr(few_rows, "_reads_in_place", lambda: False)  # as on older processors
+    monkeypatch.setattr(products, "_reads_in_place", lambda: False)  # as on older processors
     assert_product(products.dot(a, b), a, b)
 
 
@@ -182,8 +182,8 @@ def test_other_products_are_not_cut_into_blocks():
     draw = np.random.default_rng(0)
     big, few = (draw.standard_normal((n, 2000), np.float32) for n in (300, 16))
     for a, b in ((big, big.T), (few.astype(np.float64), big.T.astype(np.float64))):
-        assert few_rows.product(a, b) is None
-    assert few_rows.product(few[:, ::2], big[:, ::2].T) is None
+        assert products.of_few_rows(a, b) is None
+    assert products.of_few_rows(few[:, ::2], big[:, ::2].T) is None
 
 
 def test_stacks_do_not_depend_on_the_number_of_threads(pool):

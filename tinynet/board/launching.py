@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import util
 
 from tinynet.base.invocation import installation
-from tinynet.base.invocation.interrupts import raise_on_ctrl_c
+from tinynet.base.invocation.commands import raise_on_ctrl_c
 
 
 def launch(

@@ -7,7 +7,7 @@ import datetime
 import os
 from typing import Any
 
-from tinynet.base.invocation.early_watch import early_watch
+from tinynet.base.startup import early_watch
 from tinynet.distributed import mpi
 from tinynet.distributed.channel import Channel, Patience
 from tinynet.distributed.constants import Backend, default_pg_timeout

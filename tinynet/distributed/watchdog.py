@@ -16,7 +16,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.base.invocation.early_watch import early_watch
+from tinynet.base.startup import early_watch
 from tinynet.core.callsite import Site, locate, outward
 from tinynet.distributed import watchdog_process
 from tinynet.distributed.channel import Channel, Patience, pickled, unpickled

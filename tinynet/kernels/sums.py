@@ -1,9 +1,10 @@
-"""Accurate sums of arrays over axes: BLAS sums blocks of at most some hundred numbers.
+"""Accurate sums of arrays over axes, and accurate remainders of float32 numbers.
 
-The error of a sum of n numbers grows with n if they are added one after the other, but with log n
-if partial sums are added (Higham, "The accuracy of floating point summation", 1993). numpy sums
-pairwise only along the contiguous axis. A product with ones is several times faster and uses all
-SIMD lanes; long rows are split into blocks whose sums are added in float64.
+BLAS sums blocks of at most some hundred numbers. The error of a sum of n numbers grows with n if
+they are added one after the other, but with log n if partial sums are added (Higham, "The accuracy
+of floating point summation", 1993). numpy sums pairwise only along the contiguous axis. A product
+with ones is several times faster and uses all SIMD lanes; long rows are split into blocks whose
+sums are added in float64.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from tinynet import dtypes
 from tinynet.dtypes import FLOATING, Array
+from tinynet.kernels.threads import blockwise
 
 add_up: Callable[..., Array] = np.add.reduce  # numpy's types know no ``keepdims: bool``
 multiply_up: Callable[..., Array] = np.multiply.reduce
@@ -249,3 +251,40 @@ def weighted_sums(weights: Array, x: Array) -> Array:
     if whole < rows:
         total += np.dot(weights[whole:], x[whole:])
     return total.astype(x.dtype, copy=False)
+
+
+# ---- remainders and rounded quotients of float32, from quotients in float64 ---------------------
+# The C library divides one number after the other, in 16 ns. In float64, the quotient of two
+# float32 numbers below 2**24 is never rounded to a whole number, so its whole part and the
+# remainder are exact.
+
+_FEW_QUOTIENTS = 512  # elements: fewer take longer in several calls
+_EXACT = 2.0**22  # from here on, numpy rounds quotients before their floor, as PyTorch does
+
+
+def divided(ufunc: np.ufunc, self: Array, other: Array) -> Array:
+    """Return ``ufunc(self, other)`` for ``fmod``, ``remainder`` or ``floor_divide``."""
+    if self.size < _FEW_QUOTIENTS or not self.dtype == other.dtype == np.float32:
+        found: Array = ufunc(self, other)
+        return found
+    return _by_quotient(self, other, ufunc)
+
+
+@blockwise
+def _by_quotient(self: Array, other: Array, ufunc: np.ufunc) -> Array:
+    a, b = self.astype(np.float64), other.astype(np.float64)
+    quotient = a / b
+    (np.trunc if ufunc is np.fmod else np.floor)(quotient, out=quotient)
+    exact = np.abs(quotient) < _EXACT
+    exact &= np.isfinite(b)
+    if ufunc is np.floor_divide:
+        found = quotient.astype(np.float32)
+    else:
+        quotient *= b
+        found = np.subtract(a, quotient, out=quotient).astype(np.float32)
+        np.copysign(found, self if ufunc is np.fmod else other, out=found)
+    if not exact.all():
+        left = ~exact
+        pair = (np.broadcast_to(x, left.shape)[left] for x in (self, other))
+        found[left] = ufunc(*pair)
+    return found

@@ -23,7 +23,7 @@ from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.tensors.subclasses import plain
 from tinynet.core.tensors.tensor import Tensor, method, wrap
 from tinynet.dtypes import Array, DtypeLike
-from tinynet.kernels.index_sums import add_computed_rows
+from tinynet.kernels.indexing import add_computed_rows
 from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from tinynet.kernels.along import put_along, take_along
+from tinynet.kernels.indexing import put_along, take_along
 
 SHAPES = [(5,), (4, 5), (3, 1, 4), (2, 3, 4, 5), (0, 3), (3, 0, 2), (70, 80)]
 

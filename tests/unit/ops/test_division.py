@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tinynet.kernels.division import divided
+from tinynet.kernels.sums import divided
 
 SPECIAL = np.array(
     [0, -0.0, 1, -1, 0.5, np.inf, -np.inf, np.nan, 1e-45, -1e-45, 3e38, 7, -7, 2**24, 1e-20, 0.7],

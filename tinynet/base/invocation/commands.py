@@ -1,4 +1,7 @@
-"""Commands as the user can type them: ``python -m tinynet explain leaf-view``."""
+"""The command that started this process: as the user can type it, and its Ctrl-C.
+
+Messages name commands such as ``python -m tinynet explain leaf-view``.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,14 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from tinynet.base.startup import command_words, is_command, is_module
+from tinynet.base.startup import command_words, end, is_command, is_module
 
 Shell = Literal["posix", "cmd", "powershell"]
 _SAFE = {"cmd": re.compile(r"[\w+=:./\\,@~-]+"), "powershell": re.compile(r"[\w+=:./\\~-]+")}
@@ -188,3 +192,20 @@ def installation(extra: str, *more: str) -> str:
         '...python... -m pip install mpi4py mpich'
     """
     return python("-m", "pip", "install", *PACKAGES[extra], *more)
+
+
+def end_on_ctrl_c() -> None:
+    """Make Ctrl-C end the process with one line."""
+    if signal.getsignal(signal.SIGINT) is _raise:
+        signal.signal(signal.SIGINT, end)
+
+
+def raise_on_ctrl_c() -> None:
+    """Make the next Ctrl-C raise KeyboardInterrupt, and one after that end the process."""
+    if signal.getsignal(signal.SIGINT) is end:
+        signal.signal(signal.SIGINT, _raise)
+
+
+def _raise(number: int, frame: object) -> None:
+    signal.signal(signal.SIGINT, end)
+    raise KeyboardInterrupt

@@ -19,7 +19,7 @@ from tinynet.core.trace import run_traced, traced, traced_write
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
 from tinynet.kernels import native as native_kernels
-from tinynet.kernels.index_sums import add_rows, bag_sums
+from tinynet.kernels.indexing import add_rows, bag_sums
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.kernels.native import tables
 from tinynet.nn.functional.checks import tensor_only

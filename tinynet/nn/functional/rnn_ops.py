@@ -24,7 +24,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.native import gates
 from tinynet.kernels.native.blas import LARGE
-from tinynet.kernels.threads.few_rows import SMALL
+from tinynet.kernels.threads.products import SMALL
 from tinynet.nn.functional.affine import affine_map, linear_map
 from tinynet.nn.functional.double_backward import recorded
 from tinynet.ops.pointwise.exponential import tanh

@@ -16,8 +16,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.kernels.along import positions, take_along
-from tinynet.kernels.index_sums import add_rows
+from tinynet.kernels.indexing import add_rows, positions, take_along
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
     EXPECTED,

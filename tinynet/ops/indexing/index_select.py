@@ -11,7 +11,7 @@ from tinynet.core.declaration.compiler import in_place
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.kernels.index_sums import add_slices
+from tinynet.kernels.indexing import add_slices
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import (
     EXPECTED,

@@ -13,8 +13,8 @@ from tinynet.core.declaration.operation import composite, operation, pointwise
 from tinynet.core.tensors.overlap import refuse_partial_overlap
 from tinynet.core.tensors.tensor import Tensor, method, public_function, wrap
 from tinynet.dtypes import Array
-from tinynet.kernels.division import divided
 from tinynet.kernels.low_precision import HALF, Single, in_single
+from tinynet.kernels.sums import divided
 from tinynet.ops.arguments import no_derivative, refuse_kinds
 from tinynet.ops.pointwise.exponential import reciprocal
 from tinynet.ops.pointwise.where import pick, zeros_for

@@ -11,7 +11,7 @@ import numpy as np
 from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.kernels.along import put_along, take_along
+from tinynet.kernels.indexing import put_along, take_along
 from tinynet.ops.arguments import (
     EXPECTED,
     EXPECTED_TEXT,

@@ -18,7 +18,7 @@ from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
-from tinynet.kernels.along import positions
+from tinynet.kernels.indexing import positions
 from tinynet.kernels.sums import ones
 from tinynet.nn.functional.checks import (
     REDUCTIONS,

@@ -15,7 +15,7 @@ from tinynet.core.declaration.double_backward import derivative
 from tinynet.core.declaration.operation import Operation, operation
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.kernels.along import positions
+from tinynet.kernels.indexing import positions
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.nn.functional.piecewise_activation_ops import log_sigmoid
 from tinynet.ops.arguments import refuse_kinds

@@ -1,11 +1,15 @@
-"""Sums by index on arrays: the derivatives of gather, index_select and indexing.
+"""Elements of arrays by place: along an axis by index, and in the triangles of matrices.
 
-``np.add.at`` is fast on arrays of one dimension only. So short rows are added column by column, few
-long rows as elements of the flattened array, and many in rounds: each adds one row per index.
+Taking and putting is several times as fast as with numpy's functions for small arrays. Sums by
+index are the derivatives of gather, index_select and indexing. ``np.add.at`` is fast on arrays of
+one dimension only. So short rows are added column by column, few long rows as elements of the
+flattened array, and many in rounds: each adds one row per index.
 """
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +18,63 @@ import numpy as np
 from tinynet.dtypes import Array
 from tinynet.kernels.sums import add_up, column_sums
 from tinynet.kernels.threads import LARGE, slices
+
+_OFFSETS_KEPT = 4096  # elements: larger offsets are computed at each call
+
+# ---- positions ----------------------------------------------------------------------------------
+
+
+def _offsets(given: tuple[int, ...], shape: tuple[int, ...], axis: int) -> Array:
+    """Return where the slices along an axis begin in the flattened array, of length 1 there."""
+    found: Any = np.zeros((), np.int64)
+    step = 1  # stride of dimension d
+    for d in reversed(range(len(shape))):
+        if d != axis:
+            part = np.arange(given[d]) * step
+            found = found + part.reshape(-1, *(1,) * (len(shape) - d - 1))
+        elif d == len(shape) - 1:
+            found = found.reshape(1)
+        step *= shape[d]
+    found.flags.writeable = False
+    return found
+
+
+_offsets_of_steps = functools.lru_cache(maxsize=64)(_offsets)  # training has the same at each step
+
+
+def positions(index: Array, shape: tuple[int, ...], axis: int) -> Array:
+    """Return the positions of the indices along one axis in the flattened array of ``shape``."""
+    given = index.shape
+    if len(given) == 1:
+        return index
+    step = math.prod(shape[axis + 1 :])
+    of = _offsets_of_steps if index.size <= _OFFSETS_KEPT else _offsets
+    found: Array = (index if step == 1 else index * step) + of(given, shape, axis)
+    return found
+
+
+# ---- taking and putting -------------------------------------------------------------------------
+
+
+def take_along(x: Array, index: Array, axis: int) -> Array:
+    """Return the elements at ``index`` along an axis, as ``np.take_along_axis`` does.
+
+    Args:
+        x: any shape, at least one dimension.
+        index: of the shape of ``x`` except along the axis; from 0 to the length of the axis.
+        axis: an axis, not negative.
+    """
+    # All indices are in range, and "wrap" is the fastest mode.
+    found: Array = x.take(positions(index, x.shape, axis), mode="wrap")
+    return found
+
+
+def put_along(x: Array, index: Array, axis: int, values: Any) -> None:
+    """Write ``values`` at ``index`` along an axis of a contiguous array in place."""
+    x.reshape(-1)[positions(index, x.shape, axis)] = values
+
+
+# ---- sums by index ------------------------------------------------------------------------------
 
 _SHORT_ROW = 16  # elements: longer rows leave the cache between one column and the next
 _FEW = 16384  # elements: rounds of fewer take longer than their elements one by one
@@ -184,3 +245,26 @@ def _as_integers(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[list[int
         arrays += found
         axis += len(found)
     return axes, arrays
+
+
+# ---- triangles ----------------------------------------------------------------------------------
+
+_MASK_KEPT = 1 << 16  # elements: larger masks are not worth their memory
+
+
+@functools.lru_cache(maxsize=16)
+def _mask(n: int, m: int, diagonal: int, lower: bool, size: int) -> Array:
+    """Return integers of ``size`` bytes: -1, whose bits are all set, in the triangle, else 0."""
+    below = np.tri(n, m, diagonal if lower else diagonal - 1, dtype=bool)
+    found = np.negative(below if lower else ~below, dtype=f"i{size}")
+    found.flags.writeable = False
+    return found
+
+
+def triangle(x: Array, diagonal: int, lower: bool) -> Array:
+    """Return ``np.tril(x, diagonal)``, or ``np.triu``, of matrices ``[..., n, m]``."""
+    n, m = x.shape[-2:]
+    if x.itemsize > 8 or n * m > _MASK_KEPT:
+        return np.tril(x, diagonal) if lower else np.triu(x, diagonal)
+    mask = _mask(n, m, diagonal, lower, x.itemsize)
+    return np.bitwise_and(x.view(mask.dtype), mask, order="C").view(x.dtype)

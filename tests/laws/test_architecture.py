@@ -116,17 +116,16 @@ EDGE = {
     "distributed/mpi.py": {"mpi4py"},
     "dtypes/extension_dtypes.py": {"ml_dtypes"},
     "kernels/llvm/machine.py": {"llvmlite"},
-    "onnx/model_proto.py": {"onnx"},
+    "onnx/export.py": {"onnx"},
     "train/show/plots.py": {"matplotlib"},
     "train/study/study.py": {"optuna", "sqlite3"},  # some Pythons are built without sqlite3
-    "train/trackers/mlflow.py": {"mlflow"},
-    "train/trackers/wandb.py": {"wandb"},
+    "train/trackers/services.py": {"mlflow", "wandb"},
 }
 # Modules whose names are known only at run time: what a user's config names.
 IMPORTS_BY_NAME = {
     "train/config/user_code.py",
     "as_torch/hook.py",  # and what a path of PyTorch's stands for
-    "as_torch/report.py",
+    "as_torch/__main__.py",
     "nn/base/module.py",  # Module.compile: capture stands above nn
     "capture/guard/builtin_calls.py",  # captures hear what the user's code imports
     "base/lazy/__init__.py",  # and what a lazy package's table says
@@ -156,8 +155,7 @@ OPENS_FILES = {
     "train/prediction/inputs.py": "the user's data",
     "train/run/processes.py": "/dev/null, a pipe, the temporary folders of ranks",
     "train/study/run_group.py": "the output of child processes",
-    "train/trackers/mlflow.py": "the tracker's own folder",
-    "train/trackers/wandb.py": "the tracker's own folder",
+    "train/trackers/services.py": "the tracker's own folder",
 }
 PATH_METHODS = {"read_bytes", "read_text", "write_bytes", "write_text", "unlink", "rmdir", "mkdir"}
 OS_FUNCTIONS = PATH_METHODS | {

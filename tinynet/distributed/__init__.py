@@ -8,7 +8,7 @@ starts four processes of a program, and ``init_process_group("mpi")`` connects t
 from typing import TYPE_CHECKING
 
 from tinynet.base.lazy import attach as _attach
-from tinynet.distributed.launcher import set_variables as _set_variables
+from tinynet.distributed.mpi import set_variables as _set_variables
 
 if TYPE_CHECKING:
     from tinynet.distributed.buffers import GradBucket as GradBucket

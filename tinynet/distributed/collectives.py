@@ -17,8 +17,7 @@ from tinynet.distributed.buffers import (
     check_tensors,
     flat,
 )
-from tinynet.distributed.channel import Patience
-from tinynet.distributed.ordered import parts, to_all
+from tinynet.distributed.channel import Patience, parts, to_all
 from tinynet.distributed.process_group import group_rank, member
 from tinynet.distributed.work import Work
 from tinynet.dtypes import Array

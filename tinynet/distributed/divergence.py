@@ -18,9 +18,8 @@ from tinynet.core.callsite import Location
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.distributed.channel import TAGS, Channel, Patience, pickled, unpickled
+from tinynet.distributed.channel import TAGS, Channel, Patience, pickled, to_all, unpickled
 from tinynet.distributed.constants import DebugLevel
-from tinynet.distributed.ordered import to_all
 
 # ---- ranks that leave ----
 

@@ -12,7 +12,7 @@ from tinynet.distributed import mpi
 from tinynet.distributed.channel import Channel, Patience
 from tinynet.distributed.constants import Backend, default_pg_timeout
 from tinynet.distributed.divergence import Departures, set_debug_level_from_env
-from tinynet.distributed.launcher import divide, hosts
+from tinynet.distributed.mpi import divide, hosts
 from tinynet.distributed.process_group import NON_GROUP_MEMBER, ProcessGroup, world
 from tinynet.distributed.watchdog import Watchdog
 from tinynet.distributed.watchdog_process import JOINS

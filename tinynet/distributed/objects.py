@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.distributed.channel import TAGS, Message, Patience, pickled, unpickled
-from tinynet.distributed.ordered import to_all
+from tinynet.distributed.channel import TAGS, Message, Patience, pickled, to_all, unpickled
 from tinynet.distributed.process_group import group_rank, member
 from tinynet.dtypes import Array
 

@@ -11,7 +11,7 @@ from tinynet.core.graph.accumulate_grad import Rows
 from tinynet.core.graph.inplace import wrote
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import Writer
-from tinynet.distributed import ordered
+from tinynet.distributed import channel
 from tinynet.distributed.buffers import (
     REMEDY,
     Buffer,
@@ -22,9 +22,8 @@ from tinynet.distributed.buffers import (
     check_tensors,
     flat,
 )
-from tinynet.distributed.channel import Patience
+from tinynet.distributed.channel import Patience, to_all
 from tinynet.distributed.constants import ReduceOp
-from tinynet.distributed.ordered import to_all
 from tinynet.distributed.process_group import ProcessGroup, group_rank, member
 from tinynet.distributed.work import Work
 from tinynet.dtypes import Array
@@ -92,7 +91,7 @@ class SparseSum:
 def _checked_op(op: Any, tensor: Tensor) -> ReduceOp:
     if not isinstance(op, ReduceOp):
         raise TypeError(f"op must be a tinynet.distributed.ReduceOp, not {op!r}")
-    ordered.refuse(op, tensor._array.dtype)
+    channel.refuse(op, tensor._array.dtype)
     return op
 
 
@@ -137,7 +136,7 @@ def all_reduce(
     buffer = Buffer(tensor, "all_reduce")
 
     def body(patience: Patience) -> None:
-        ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
+        channel.all_reduce(pg.channel, buffer.flat, operation, patience)
 
     return pg.run("all_reduce", body, [buffer], async_op, [tensor], operation.name)
 
@@ -172,7 +171,7 @@ def all_reduce_coalesced(
 
     def body(patience: Patience) -> None:
         for operation, buffer in zip(operations, buffers, strict=True):
-            ordered.all_reduce(pg.channel, buffer.flat, operation, patience)
+            channel.all_reduce(pg.channel, buffer.flat, operation, patience)
 
     return pg.run("all_reduce_coalesced", body, buffers, async_op, tensors, str(op))
 
@@ -208,7 +207,7 @@ def reduce(
     buffer = Buffer(tensor, "reduce")
 
     def body(patience: Patience) -> None:
-        ordered.reduce(pg.channel, buffer.flat, root, operation, patience)
+        channel.reduce(pg.channel, buffer.flat, root, operation, patience)
 
     return pg.run(
         "reduce",
@@ -285,7 +284,7 @@ def reduce_scatter_tensor(
     if pg is None:
         return None
     check_multiple(input, output, pg.size(), "input")
-    pieces = ordered.parts(flat(input), pg.size())
+    pieces = channel.parts(flat(input), pg.size())
     return _reduce_scatter("reduce_scatter_tensor", pieces, output, op, pg, async_op)
 
 
@@ -295,7 +294,7 @@ def _reduce_scatter(
     operation, buffer = _checked_op(op, output), Buffer(output, name, keep=False)
 
     def body(patience: Patience) -> None:
-        ordered.reduce_parts(pg.channel, pieces, buffer.flat, operation, patience)
+        channel.reduce_parts(pg.channel, pieces, buffer.flat, operation, patience)
 
     work: Work | None = pg.run(name, body, [buffer], async_op, [output], operation.name)
     return work

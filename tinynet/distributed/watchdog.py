@@ -20,7 +20,7 @@ from tinynet.base.startup import early_watch
 from tinynet.core.callsite import Site, locate, outward
 from tinynet.distributed import watchdog_process
 from tinynet.distributed.channel import Channel, Patience, pickled, unpickled
-from tinynet.distributed.launcher import Host
+from tinynet.distributed.mpi import Host
 from tinynet.distributed.watchdog_process import DONE, LOOK, SLOT, Table
 
 try:

@@ -9,9 +9,9 @@ from typing import IO, Any
 from tinynet.core.graph.node import RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
-from tinynet.exchange.costs import RefusedError
 from tinynet.exchange.files import StrPath
 from tinynet.exchange.memory import bounds
+from tinynet.exchange.opcodes import RefusedError
 from tinynet.exchange.safetensors import load_file, save_file, shared
 from tinynet.nn.base.hooks import ModuleHooks
 from tinynet.nn.base.module import Module

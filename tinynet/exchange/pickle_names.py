@@ -24,8 +24,7 @@ from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor, _rebuild, wrap
 from tinynet.core.tensors.version import new_version
 from tinynet.dtypes import Array
-from tinynet.exchange.costs import RefusedError, brief
-from tinynet.exchange.opcodes import Function
+from tinynet.exchange.opcodes import Function, RefusedError, brief
 from tinynet.exchange.structure import hides
 from tinynet.kernels.strides import array_in, integers
 from tinynet.nn.parameter import Parameter

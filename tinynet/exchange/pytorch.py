@@ -19,7 +19,6 @@ import numpy as np
 from tinynet import dtypes
 from tinynet.core.devices import require_cpu
 from tinynet.dtypes import Array
-from tinynet.exchange.costs import RefusedError, RefusedNameError, brief
 from tinynet.exchange.files import (
     ExchangeError,
     StrPath,
@@ -32,7 +31,7 @@ from tinynet.exchange.files import (
     write_to,
 )
 from tinynet.exchange.memory import blocks, of_bfloat16_bits
-from tinynet.exchange.opcodes import Reader, names_in
+from tinynet.exchange.opcodes import Reader, RefusedError, RefusedNameError, brief, names_in
 from tinynet.exchange.pickle_names import Storage, StorageType
 from tinynet.exchange.pickler import Pickler, Place
 from tinynet.exchange.safe_globals import Allowed, ObjectReader, imported

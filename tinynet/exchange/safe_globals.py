@@ -18,9 +18,8 @@ from tinynet.base import lazy
 from tinynet.core.devices import device
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.exchange.costs import RefusedError, RefusedNameError
 from tinynet.exchange.model import own_state
-from tinynet.exchange.opcodes import Function, Reader
+from tinynet.exchange.opcodes import Function, Reader, RefusedError, RefusedNameError
 from tinynet.exchange.pickle_names import BUILDERS, FUNCTIONS, KINDS, VALUES
 from tinynet.kernels.threads import fork_safe_lock
 from tinynet.nn import functional, init, parallel

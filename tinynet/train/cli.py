@@ -15,7 +15,7 @@ from tinynet.base import startup
 from tinynet.base.invocation import command
 from tinynet.base.invocation.commands import end_on_ctrl_c, raise_on_ctrl_c
 from tinynet.core.callsite import OUTSIDE
-from tinynet.distributed.launcher import launched_rank
+from tinynet.distributed.mpi import launched_rank
 from tinynet.train.base.problems import (
     TrainError,
     UsageError,

@@ -16,8 +16,7 @@ import pytest
 import tinynet as tn
 from tinynet import nn
 from tinynet.exchange import ExchangeError, load_pytorch, save_pytorch
-from tinynet.exchange.costs import RefusedError
-from tinynet.exchange.opcodes import Reader
+from tinynet.exchange.opcodes import Reader, RefusedError
 
 FILES = Path(__file__).parent / "files"
 

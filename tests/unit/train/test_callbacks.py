@@ -6,7 +6,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn, optim
-from tinynet.board.reading import read_events
+from tinynet.board.storage import read_events
 from tinynet.train import Callback, Callbacks, UsageError, fit, resume, run
 from tinynet.train.cli import main
 from tinynet.train.exhibits import DecisionBoundary

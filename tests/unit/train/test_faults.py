@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tinynet.board import BoardWarning, tensorboardx
-from tinynet.board.reading import PREFIX, _records
+from tinynet.board.storage import PREFIX, _records
 from tinynet.train.base.checkpoint_file import CheckpointError, has_valid_checksum, with_checksum
 from tinynet.train.base.writing import write_json
 from tinynet.train.cli import main

@@ -8,7 +8,7 @@ import pytest
 import tinynet as tn
 from tests.tools.rounding import near
 from tinynet import nn, optim
-from tinynet.board.reading import read_events
+from tinynet.board.storage import read_events
 from tinynet.train import resume, run
 from tinynet.train.run.measures import Norms
 from tinynet.train.step.task import Updater

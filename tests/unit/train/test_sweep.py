@@ -20,8 +20,8 @@ from tests.unit.board.test_dashboards import Api
 from tests.unit.board.test_tensorboard import server
 from tinynet.train.cli import main
 from tinynet.train.study.run_group import Outcome, log_hparams, outcome_of
+from tinynet.train.study.search import open_sweep
 from tinynet.train.study.space import MOST, Point, axis, points
-from tinynet.train.study.sweep import open_sweep
 
 from .test_cli import start
 

@@ -426,8 +426,7 @@ MODULES = {
         "tinynet.train.commands.reference": "reference=",
         "tinynet.train.commands.rehearsal": "rehearsal=",
         "tinynet.train.commands.runs": "runs=",
-        "tinynet.train.commands.search": "search=",
-        "tinynet.train.commands.sweep": "sweep=",
+        "tinynet.train.commands.studies": "studies=",
         "tinynet.train.commands.training": "training=",
     },
     "tinynet.train.models": {
@@ -442,8 +441,7 @@ MODULES = {
         "tinynet.train.show.writing": "writing= costs_of write_report",
     },
     "tinynet.train.trackers": {
-        "tinynet.train.trackers.mlflow": "mlflow= MLflow",
+        "tinynet.train.trackers.services": "services= MLflow Wandb",
         "tinynet.train.trackers.tracking": "tracking= Point TrackedRun Tracker",
-        "tinynet.train.trackers.wandb": "wandb= Wandb",
     },
 }

@@ -4,7 +4,6 @@ from tinynet.onnx.operations import activations as activations
 from tinynet.onnx.operations import arithmetic as arithmetic
 from tinynet.onnx.operations import indexing as indexing
 from tinynet.onnx.operations import layers as layers
-from tinynet.onnx.operations import recurrent as recurrent
 from tinynet.onnx.operations import reductions as reductions
 from tinynet.onnx.operations import shaping as shaping
 from tinynet.onnx.operations.table import FORMS as FORMS

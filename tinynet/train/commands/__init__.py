@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from tinynet.train.commands import reference as reference
     from tinynet.train.commands import rehearsal as rehearsal
     from tinynet.train.commands import runs as runs
-    from tinynet.train.commands import search as search
-    from tinynet.train.commands import sweep as sweep
+    from tinynet.train.commands import studies as studies
     from tinynet.train.commands import training as training
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)
@@ -39,9 +38,9 @@ COMMANDS = {
     "graph": "inspection",
     "find-lr": "finders",
     "find-batch-size": "finders",
-    "sweep": "sweep",
-    "search": "search",
-    "cross-validate": "sweep",
+    "sweep": "studies",
+    "search": "studies",
+    "cross-validate": "studies",
     "report": "runs",
     "board": "runs",
     "export": "export",

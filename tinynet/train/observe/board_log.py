@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tinynet.board import BoardWarning, Recording, SummaryWriter
-from tinynet.board.reading import sizes_before
-from tinynet.board.storage import trim
+from tinynet.board.storage import sizes_before, trim
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.config.sections import Config

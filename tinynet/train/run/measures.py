@@ -18,8 +18,8 @@ from tinynet.train.assemble.build import Parts
 from tinynet.train.assemble.stopping import Best
 from tinynet.train.config.sections import Config
 from tinynet.train.loop.fit import evaluate_into
-from tinynet.train.run.compilation import Compilation
 from tinynet.train.step.epoch import Totals
+from tinynet.train.step.method import Compilation
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import Updater
 

@@ -38,10 +38,10 @@ from tinynet.train.metrics.criterion import figures_on, rates
 from tinynet.train.metrics.registry import PoorFitWarning, doubt
 from tinynet.train.observe.board_log import BoardLog, Tracked
 from tinynet.train.observe.progress import ProgressPrinter, as_json, showing
-from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.measures import LoggedNorms, Measures, Result
 from tinynet.train.run.processes import StopRequest, ending_together
 from tinynet.train.step.epoch import Totals
+from tinynet.train.step.method import Compilation
 from tinynet.train.step.ranks import Ranks
 from tinynet.train.step.task import Place, check_weights
 from tinynet.train.store.provenance import Spending, version

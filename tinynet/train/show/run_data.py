@@ -19,7 +19,7 @@ import numpy as np
 from tinynet import data, nn
 from tinynet.board.graphs.graph import Node
 from tinynet.board.graphs.recording import Graphs
-from tinynet.board.reading import Logged, read_events
+from tinynet.board.storage import Logged, read_events
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch

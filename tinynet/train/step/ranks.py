@@ -20,7 +20,7 @@ from tinynet.core.graph.accumulate_grad import Rows, dense_gradient, sparse
 from tinynet.core.seams import shared_weights
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.loading.worker import mix
-from tinynet.distributed.launcher import launched_size
+from tinynet.distributed.mpi import launched_size
 from tinynet.distributed.reductions import gather_rows
 from tinynet.dtypes import Array
 from tinynet.nn.parallel.module_state import Renormalization, broadcast_coalesced

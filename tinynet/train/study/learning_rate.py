@@ -22,10 +22,10 @@ from tinynet.train.config.sections import Config
 from tinynet.train.diagnose.data_check import check_data
 from tinynet.train.loop.fit import Step
 from tinynet.train.observe.progress import counted
-from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.runner import prepare
 from tinynet.train.show.page import Html, Section, cards, element, folded, joined, page, table
 from tinynet.train.show.plots import GREY, Curve, lines
+from tinynet.train.step.method import Compilation
 from tinynet.train.step.task import NonFiniteError, Updater
 from tinynet.train.study.curve import Divergence, Suggestions, grid, smoothed, suggestions
 

@@ -23,9 +23,9 @@ from tinynet.train.base.memory import peak, resident
 from tinynet.train.base.problems import TrainError
 from tinynet.train.config.resolve import load_config
 from tinynet.train.loop.fit import fit
-from tinynet.train.run.compilation import Compilation
 from tinynet.train.run.processes import with_override
 from tinynet.train.run.runner import prepare
+from tinynet.train.step.method import Compilation
 
 _STEPS, _SECONDS, _MOST_STEPS = 4, 0.2, 30
 """The steps of a try: with ``run.compile``, two are captured and two replayed. Of quick ones more,

@@ -20,7 +20,7 @@ from tinynet.base.invocation import VARIABLE, command
 from tinynet.board import SummaryWriter
 from tinynet.board.summaries.hparams import hparams
 from tinynet.distributed import mpi
-from tinynet.distributed.launcher import launched_rank, launched_size, without_launcher
+from tinynet.distributed.mpi import launched_rank, launched_size, without_launcher
 from tinynet.kernels.threads import VARIABLES
 from tinynet.train.assemble.stopping import PRUNED
 from tinynet.train.assemble.trial import trial

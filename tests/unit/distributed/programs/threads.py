@@ -5,7 +5,7 @@ import sys
 
 import tinynet as tn
 import tinynet.distributed as dist
-from tinynet.distributed.launcher import divide
+from tinynet.distributed.mpi import divide
 from tinynet.kernels import threads
 
 if sys.argv[1:] == ["chosen"]:

@@ -109,8 +109,7 @@ EDGE = {
     "board/summaries/pixels.py": {"PIL"},  # board and data do not import each other
     "board/tensorboardx.py": {"google", "tensorboardX"},
     "compat/utilities/quasirandom.py": {"scipy"},
-    "compat/vision/functions/on_pillow.py": {"PIL"},  # what Pillow computes itself
-    "compat/vision/images.py": {"PIL"},
+    "compat/vision/pillow.py": {"PIL"},  # and what Pillow computes itself
     "data/readers/table_rows.py": {"pyarrow"},
     "data/readers/pillow.py": {"PIL"},
     "distributed/mpi.py": {"mpi4py"},

@@ -45,8 +45,7 @@ _QUANTIZED_LAYERS = """
     quantized quantized.dynamic quantized.modules
 """.split()
 _FX = """
-    _symbolic_trace graph graph_module immutable_collections interpreter node passes proxy
-    subgraph_rewriter
+    _symbolic_trace graph graph_module interpreter node passes proxy subgraph_rewriter
 """.split()
 _OPTIMIZERS = [f"optim.{file.name}" for file in iter_modules(optim.__path__) if not file.ispkg]
 PATHS: dict[str, str] = {
@@ -128,6 +127,7 @@ PATHS: dict[str, str] = {
     "torch.futures": "compat.parallel.processes",
     **{f"torch.fx.{name}": f"compat.fx.{name}" for name in _FX},
     "torch.fx": "compat.fx",
+    "torch.fx.immutable_collections": "compat.fx.node",
     "torch.fx.experimental": "compat.fx.passes",
     "torch.fx.experimental.optimization": "compat.fx.passes",
     "torch.fx.passes.shape_prop": "compat.fx.passes",
@@ -142,8 +142,8 @@ PATHS: dict[str, str] = {
     "torch.multiprocessing.queue": "compat.parallel.processes",
     "torch.multiprocessing.spawn": "as_torch.processes compat.parallel.processes",
     "torch.nested": "compat.refusal",
-    "torch.nn.attention": "compat.attention",
-    "torch.nn.attention.flex_attention": "compat.attention",
+    "torch.nn.attention": "compat.refusal",
+    "torch.nn.attention.flex_attention": "compat.refusal",
     "torch.nn.common_types": "compat.types",
     "torch.nn.init": "nn.init compat.utilities.helpers",
     "torch.nn.functional": "nn.functional autograd.overrides compat.utilities.helpers",
@@ -183,7 +183,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.internals",
-    "torch.overrides": "autograd.overrides compat.fx.function_modes compat.fx.overridable",
+    "torch.overrides": "autograd.overrides compat.fx.overrides",
     "torch.nn.utils.convert_parameters": "nn.utils.parameters",
     "torch.nn.utils.init": "nn.utils.parameters",
     "torch.nn.utils.memory_format": "nn.utils.parameters",
@@ -214,7 +214,7 @@ PATHS: dict[str, str] = {
     "torch.utils._foreach_utils": "compat.root compat.internals",
     "torch.utils.benchmark": "compat.utilities.benchmark",
     "torch.utils.collect_env": "compat.utilities.collect_env",
-    "torch.utils.cpp_extension": "compat.utilities.cpp_extension",
+    "torch.utils.cpp_extension": "compat.refusal",
     "torch.utils.data.dataloader": (
         "data.loading.collate data.loading.loader data.loading.passes "
         "data.loading.worker utils.data compat.types"
@@ -222,7 +222,7 @@ PATHS: dict[str, str] = {
     "torch.utils.data.dataset": "data.dataset data.subset",
     "torch.utils.data.distributed": "data.loading.sampler",
     "torch.utils.data.sampler": "data.loading.sampler",
-    "torch.utils.deterministic": "compat.utilities.deterministic",
+    "torch.utils.deterministic": "compat.utilities.options",
     "torch.utils.dlpack": "compat.utilities.dlpack",
     "torch.utils.flop_counter": "compat.utilities.flop_counter",
     "torch.utils.hooks": "core.graph.node",
@@ -237,11 +237,11 @@ PATHS: dict[str, str] = {
     "torch._C": "compat.internals",
     "torch._C._distributed_rpc": "compat.parallel.distributed",
     "torch._dynamo": "compiler capture.api",
-    "torch._dynamo.config": "compat.utilities.compiling",
-    "torch._dynamo.exc": "compat.utilities.compiling",
-    "torch._dynamo.utils": "compat.utilities.compiling",
-    "torch._inductor": "compat.utilities.compiling",
-    "torch._inductor.config": "compat.utilities.compiling",
+    "torch._dynamo.config": "compat.utilities.options",
+    "torch._dynamo.exc": "compat.utilities.options",
+    "torch._dynamo.utils": "compat.utilities.options",
+    "torch._inductor": "compat.utilities.options",
+    "torch._inductor.config": "compat.utilities.options",
     "torch._dynamo._trace_wrapped_higher_order_op": "compat.internals",
     "torch._ops": "compat.library",
     "torch._subclasses": "compat.refusal",
@@ -290,6 +290,24 @@ ELSEWHERE: dict[str, str] = {
     "torch.nn.utils.spectral_norm": _NORMS.format("WeightNorm", "weight_norm"),
     "torch.nn.utils.weight_norm": _NORMS.format("SpectralNorm", "spectral_norm"),
     "torch.optim.adam": "AdamW adamw",
+}
+
+# The names of paths whose module of tinynet has those of other paths, too.
+_FLEX = "AuxRequest BlockMask create_block_mask create_mask flex_attention"
+_FAKE = "FakeTensor FakeTensorMode is_fake"
+ONLY: dict[str, str] = {
+    "torch.cuda.nvtx": "mark range range_end range_pop range_push range_start",
+    "torch.fx.experimental.proxy_tensor": "get_proxy_mode",
+    "torch.fx.immutable_collections": "immutable_dict immutable_list",
+    "torch.nested": "as_nested_tensor nested_tensor to_padded_tensor",
+    "torch.nn.attention": f"SDPBackend sdpa_kernel {_FLEX}",
+    "torch.nn.attention.flex_attention": f"_DEFAULT_SPARSE_BLOCK_SIZE {_FLEX}",
+    "torch.utils.cpp_extension": """
+        BuildExtension CUDAExtension CUDA_HOME CUDNN_HOME CppExtension IS_HIP_EXTENSION ROCM_HOME
+        SYCL_HOME include_paths is_ninja_available library_paths load load_inline
+    """,
+    "torch._subclasses": _FAKE,
+    "torch._subclasses.fake_tensor": _FAKE,
 }
 
 _UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"
@@ -396,7 +414,8 @@ def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
         homes: the modules with its names; the first one takes precedence.
         empty: a new module.
     """
-    module = homes[0] if len(homes) == 1 and path not in ELSEWHERE else empty
+    is_whole = path not in ELSEWHERE and path not in ONLY
+    module = homes[0] if len(homes) == 1 and is_whole else empty
     for home in reversed(homes if module is empty else []):
         for name in lazy.HOMES.get(home.__name__, ()):  # the lazy name of this home comes first
             vars(module).pop(name, None)
@@ -405,10 +424,13 @@ def unite(path: str, homes: list[ModuleType], empty: ModuleType) -> ModuleType:
         if "__all__" in vars(home):
             module.__dict__["__all__"] = [*vars(module).get("__all__", ()), *home.__all__]
     patterns = ELSEWHERE.get(path, "").split()
-    for name in [name for name in vars(module) for one in patterns if fnmatchcase(name, one)]:
+    gone = {name for name in vars(module) for one in patterns if fnmatchcase(name, one)}
+    if path in ONLY:
+        gone |= vars(module).keys() - OWN - {*ONLY[path].split()}
+    for name in gone:
         del vars(module)[name]
-        if "__all__" in vars(module):
-            module.__dict__["__all__"] = [one for one in module.__all__ if one != name]
+    if gone and "__all__" in vars(module):
+        module.__dict__["__all__"] = [one for one in module.__all__ if one not in gone]
     vars(module).setdefault("__path__", [])  # its own submodules are looked for
     return module
 

@@ -1,8 +1,12 @@
-"""Functions that raise for features of PyTorch that tinynet lacks, and name an alternative."""
+"""What PyTorch has and tinynet lacks: functions that raise, and name an alternative.
+
+The parts of modules that hold little else stand below: each names PyTorch's path.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -98,3 +102,84 @@ PyTorchFileWriter = absent(
 _QUEUE = "operations run at once, in the order of the program"
 Stream = absent("Stream", _QUEUE)
 Event = absent("Event", _QUEUE)
+
+
+# ---- torch.nn.attention -------------------------------------------------------------------------
+# Selecting an attention backend; tinynet has only one.
+
+
+class SDPBackend(enum.Enum):
+    """PyTorch's attention backends.
+
+    Example:
+        >>> from tinynet.compat import attention
+        >>> attention.SDPBackend.MATH.name
+        'MATH'
+    """
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextlib.contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """Run a block unchanged: there is only one attention backend.
+
+    Args:
+        backends: a ``SDPBackend``, or a list of them.
+        set_priority: ignored.
+
+    Raises:
+        TypeError: ``backends`` is something else.
+
+    Example:
+        >>> from tinynet.compat import attention
+        >>> with attention.sdpa_kernel(attention.SDPBackend.MATH):
+        ...     pass
+    """
+    chosen = backends if isinstance(backends, list) else [backends]
+    if not all(isinstance(backend, SDPBackend) for backend in chosen):
+        raise TypeError("Backends must be an instance of SDPBackend or a list of SDPBackend")
+    yield
+
+
+# ---- torch.nn.attention.flex_attention ----------------------------------------------------------
+
+_MASK = "pass a mask, or scores to add, to nn.functional.scaled_dot_product_attention"
+BlockMask = absent("nn.attention.flex_attention.BlockMask", _MASK)
+AuxRequest = absent("nn.attention.flex_attention.AuxRequest", _MASK)
+flex_attention = refusal("nn.attention.flex_attention.flex_attention", _MASK)
+create_block_mask = refusal("nn.attention.flex_attention.create_block_mask", _MASK)
+create_mask = refusal("nn.attention.flex_attention.create_mask", _MASK)
+_DEFAULT_SPARSE_BLOCK_SIZE = 128
+
+
+# ---- torch.utils.cpp_extension ------------------------------------------------------------------
+# Names that build scripts import; nothing is compiled.
+
+CUDA_HOME = ROCM_HOME = CUDNN_HOME = SYCL_HOME = None
+IS_HIP_EXTENSION = False
+
+_INSTEAD = "extensions are linked with PyTorch's library; write an autograd.Function on arrays"
+load = refusal("utils.cpp_extension.load", _INSTEAD)
+load_inline = refusal("utils.cpp_extension.load_inline", _INSTEAD)
+CppExtension = refusal("utils.cpp_extension.CppExtension", _INSTEAD)
+CUDAExtension = refusal("utils.cpp_extension.CUDAExtension", _INSTEAD)
+BuildExtension = refusal("utils.cpp_extension.BuildExtension", _INSTEAD)
+include_paths = refusal("utils.cpp_extension.include_paths", _INSTEAD)
+library_paths = refusal("utils.cpp_extension.library_paths", _INSTEAD)
+
+
+def is_ninja_available() -> bool:
+    """Return False: nothing is compiled.
+
+    Example:
+        >>> from tinynet.compat.utilities import cpp_extension
+        >>> cpp_extension.is_ninja_available()
+        False
+    """
+    return False

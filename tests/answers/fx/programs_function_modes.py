@@ -12,7 +12,7 @@ def mode_of(T):
     if T.__name__ == "torch":
         from torch.overrides import TorchFunctionMode
     else:
-        from tinynet.compat.fx.function_modes import TorchFunctionMode
+        from tinynet.compat.fx.overrides import TorchFunctionMode
 
     class Names(TorchFunctionMode):
         def __init__(self):

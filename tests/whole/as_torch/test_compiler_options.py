@@ -3,13 +3,13 @@
 import pytest
 
 from tinynet.compat import paths
-from tinynet.compat.utilities import compiling
+from tinynet.compat.utilities import options
 
 
 @pytest.mark.parametrize("path", ["torch._dynamo.config", "torch._inductor.config"])
 def test_options_are_set_and_read(path):
     (home,) = paths.homes_of(path)
-    assert home is compiling
+    assert home is options
     with home.patch({"suppress_errors": True}, max_autotune=True), home.patch("verbose", True):
         assert home.suppress_errors and home.max_autotune and home.verbose
     assert not (home.suppress_errors or home.max_autotune or home.verbose)

@@ -12,7 +12,7 @@ import tinynet as tn
 from tinynet import nn, sparse
 from tinynet.as_torch import processes
 from tinynet.autograd import Variable
-from tinynet.compat import attention, hub, jit, pytree
+from tinynet.compat import hub, jit, pytree, refusal
 from tinynet.compat.parallel import distributed, sharding
 from tinynet.compat.version import TorchVersion
 from tinynet.utils import backcompat
@@ -389,10 +389,10 @@ def test_handles_and_marks():
     assert (
         jit.ignore(drop=True)(len) is jit.ignore(len) is jit.unused(len) is jit.export(len) is len
     )
-    with jit.optimized_execution(True), attention.sdpa_kernel([attention.SDPBackend.MATH]):
+    with jit.optimized_execution(True), refusal.sdpa_kernel([refusal.SDPBackend.MATH]):
         assert jit.Attribute(3, int) == (3, int)
     with pytest.raises(TypeError, match="Backends must be an instance of SDPBackend"):
-        attention.sdpa_kernel("math").__enter__()
+        refusal.sdpa_kernel("math").__enter__()
 
 
 def test_weights_that_were_downloaded_before(tmp_path, monkeypatch):

@@ -1,10 +1,13 @@
 """PyTorch's import paths under tinynet's name, for programs whose ``torch`` became ``tinynet``."""
 
+import importlib
 import json
 import subprocess
 import sys
 
 import pytest
+
+from tinynet.compat import paths
 
 EVERY_PATH = """
 import importlib
@@ -97,3 +100,9 @@ def test_what_pytorch_lacks_too_is_not_found():
             run(statement)
     with pytest.raises(AssertionError, match="module 'tinynet' has no attribute 'nothing'"):
         run("import tinynet; tinynet.nothing")
+
+
+@pytest.mark.parametrize("path", paths.ONLY)
+def test_a_path_has_only_its_own_names(path):
+    home = importlib.import_module(f"tinynet{path.removeprefix('torch')}")
+    assert vars(home).keys() - paths.OWN == {*paths.ONLY[path].split()}

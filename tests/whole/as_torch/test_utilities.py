@@ -8,8 +8,8 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.compat import quantization
-from tinynet.compat.utilities import benchmark, collect_env, cpp_extension, dlpack, weak
+from tinynet.compat import quantization, refusal
+from tinynet.compat.utilities import benchmark, collect_env, dlpack, weak
 
 
 def ticking():
@@ -123,7 +123,7 @@ def test_quantization_and_extensions_can_be_imported_and_refuse_when_called():
         with pytest.raises(NotImplementedError, match="there are no quantized numbers"):
             call()
     with pytest.raises(NotImplementedError, match="extensions are linked with PyTorch's library"):
-        cpp_extension.load_inline("mine", "")
+        refusal.load_inline("mine", "")
 
 
 def test_layers_of_quantized_models_work_in_float_or_refuse_when_made():

@@ -11,7 +11,7 @@ import tinynet as tn
 from tests.whole.vision.calls import PIXELS
 from tests.whole.vision.files import write_mnist
 from tinynet import nn
-from tinynet.compat.vision import datasets, images, io, models, utils
+from tinynet.compat.vision import datasets, models, pillow, utils
 from tinynet.compat.vision import transforms as T
 from tinynet.compat.vision.transforms import functional as F
 from tinynet.compat.vision.transforms import v2
@@ -200,8 +200,8 @@ def test_folders_of_images(tmp_path):
     )
     image, label = data[2]
     assert image.shape == (3, 4, 5) and label == 1 and type(label) is int
-    assert tn.equal(io.read_image(tmp_path / "cat" / "0.png"), TENSOR)
-    assert io.read_image(tmp_path / "cat" / "0.png", io.ImageReadMode.GRAY).shape == (1, 6, 8)
+    assert tn.equal(utils.read_image(tmp_path / "cat" / "0.png"), TENSOR)
+    assert utils.read_image(tmp_path / "cat" / "0.png", utils.ImageReadMode.GRAY).shape == (1, 6, 8)
 
 
 def test_images_in_files(tmp_path):
@@ -215,7 +215,7 @@ def test_images_in_files(tmp_path):
 
 
 def test_without_pillow(tmp_path, monkeypatch):
-    monkeypatch.setattr(images, "pillow", lambda: None)
+    monkeypatch.setattr(pillow, "pillow", lambda: None)
     monkeypatch.setattr(utils, "pillow", lambda: None)
     write_mnist(tmp_path / "data", 3, 3)
     image, _ = datasets.MNIST(tmp_path / "data")[0]

@@ -2,7 +2,6 @@
 
 from tinynet.compat.version import TorchVersion as _Version
 from tinynet.compat.vision import datasets as datasets
-from tinynet.compat.vision import io as io
 from tinynet.compat.vision import models as models
 from tinynet.compat.vision import transforms as transforms
 from tinynet.compat.vision import utils as utils

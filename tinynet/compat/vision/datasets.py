@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tinynet import data
-from tinynet.compat.vision.images import image_of
+from tinynet.compat.vision.pillow import image_of
 from tinynet.compat.vision.transforms.functional import to_pil_image
 from tinynet.data import Dataset
 from tinynet.data.readers.files import StrPath

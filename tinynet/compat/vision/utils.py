@@ -1,20 +1,53 @@
-"""``torchvision.utils``: grids of images, and images in files."""
+"""``torchvision.io`` and ``torchvision.utils``: images in files, and grids of images."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Sequence
+from enum import Enum
 from typing import IO, Any
 
 import numpy as np
 
 from tinynet.board.summaries.pixels import png
-from tinynet.compat.vision.images import image_of, pillow
+from tinynet.compat.vision.functions.conversion import pil_to_tensor
+from tinynet.compat.vision.pillow import image_of, pillow
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.data.readers.pillow import require_pillow
+from tinynet.data.readers.files import StrPath
+from tinynet.data.readers.pillow import read_pillow, require_pillow
 from tinynet.ops import cat, full, stack
+
+
+class ImageReadMode(Enum):
+    """The channels of an image that is read; UNCHANGED keeps the file's."""
+
+    UNCHANGED = 0
+    GRAY = 1
+    GRAY_ALPHA = 2
+    RGB = 3
+    RGB_ALPHA = 4
+
+
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+
+
+def read_image(path: StrPath, mode: ImageReadMode | str = ImageReadMode.UNCHANGED) -> Tensor:
+    """Return the image in a file: uint8, shape (channels, height, width).
+
+    Args:
+        path: the file, in a format that Pillow knows.
+        mode: the channels.
+
+    Raises:
+        FormatError: the file is damaged or not an image.
+        ModuleNotFoundError: Pillow is not installed.
+    """
+    require_pillow()
+    wanted = ImageReadMode[mode.upper()] if isinstance(mode, str) else mode
+    image = read_pillow(path, _MODES.get(wanted.value))
+    return pil_to_tensor(image.convert("RGB") if image.mode == "P" else image)
 
 
 @no_grad()

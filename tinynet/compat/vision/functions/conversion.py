@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes
-from tinynet.compat.vision.functions import on_pillow
-from tinynet.compat.vision.images import image_like, image_of, is_image, is_pillow, tensor_of
+from tinynet.compat.vision import pillow
+from tinynet.compat.vision.pillow import image_like, image_of, is_image, is_pillow, tensor_of
 from tinynet.core.modes import is_grad_enabled
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data import transforms
@@ -30,10 +30,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def for_images(on_tensor: F) -> F:
     """Make a function of a tensor take Pillow images too, and return the kind that it gets.
 
-    Pillow images go to the function of the same name in ``on_pillow.py``, if there is one, and
+    Pillow images go to the function of the same name in ``pillow.py``, if there is one, and
     otherwise through a tensor.
     """
-    own = getattr(on_pillow, on_tensor.__name__, None)
+    own = getattr(pillow, on_tensor.__name__, None)
 
     @wraps(on_tensor)
     def function(img: Any, *args: Any, **kwargs: Any) -> Any:

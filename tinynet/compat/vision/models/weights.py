@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from tinynet.compat.hub import load_state_dict_from_url
-from tinynet.compat.vision.images import InterpolationMode
+from tinynet.compat.vision.pillow import InterpolationMode
 from tinynet.compat.vision.transforms import functional as F
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import Module

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Any
 
-from tinynet.compat.vision.images import (
+from tinynet.compat.vision.pillow import (
     InterpolationMode,
     image_like,
     interpolation_mode,

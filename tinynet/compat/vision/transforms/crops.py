@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.compat.vision.images import InterpolationMode, interpolation_mode
+from tinynet.compat.vision.pillow import InterpolationMode, interpolation_mode
 from tinynet.compat.vision.transforms import functional as F
 from tinynet.compat.vision.transforms.base import ImageTransform, Randomly, generator
 from tinynet.core.tensors.tensor import Tensor

@@ -7,5 +7,4 @@ that Pillow has are Pillow's.
 from tinynet.compat.vision.functions.colors import *
 from tinynet.compat.vision.functions.conversion import *
 from tinynet.compat.vision.functions.geometry import *
-from tinynet.compat.vision.functions.warps import *
-from tinynet.compat.vision.images import InterpolationMode as InterpolationMode
+from tinynet.compat.vision.pillow import InterpolationMode as InterpolationMode

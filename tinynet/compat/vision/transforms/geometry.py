@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from tinynet.compat.vision.images import InterpolationMode, interpolation_mode
+from tinynet.compat.vision.pillow import InterpolationMode, interpolation_mode
 from tinynet.compat.vision.transforms import functional as F
 from tinynet.compat.vision.transforms.base import ImageTransform, Randomly, generator, uniform
 from tinynet.core.tensors.tensor import Tensor, wrap

@@ -4,8 +4,7 @@ Each applies to the images of a sample and keeps the rest. Images are plain tens
 images: there are no bounding boxes, masks or videos.
 """
 
-from tinynet.compat.vision.images import InterpolationMode as InterpolationMode
+from tinynet.compat.vision.pillow import InterpolationMode as InterpolationMode
 from tinynet.compat.vision.transforms.v2 import functional as functional
-from tinynet.compat.vision.transforms.v2.conversion import *
 from tinynet.compat.vision.transforms.v2.samples import *
 from tinynet.compat.vision.transforms.v2.samples import Transform as Transform

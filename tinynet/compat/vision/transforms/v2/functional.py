@@ -1,9 +1,9 @@
 """``torchvision.transforms.v2.functional``: the functions of version 1, and newer names."""
 
-from tinynet.compat.vision.functions import colors, conversion, geometry, warps
+from tinynet.compat.vision.functions import colors, conversion, geometry
 from tinynet.compat.vision.transforms.functional import *
 
-elastic = warps.elastic_transform
+elastic = geometry.elastic_transform
 grayscale_to_rgb = colors.grayscale_to_rgb
 to_dtype = conversion.to_dtype
 to_image = conversion.to_image

@@ -1,7 +1,8 @@
-"""``torch._dynamo`` and ``torch._inductor``: options and exceptions of PyTorch's compiler.
+"""Options that change nothing, and exceptions that nothing raises.
 
-Programs set the options at their start. They change nothing here: ``tn.compile`` runs a function
-eagerly where it cannot replay it, and has no kernels to tune. Nor does it raise the exceptions.
+``torch._dynamo`` and ``torch._inductor`` have those of PyTorch's compiler, ``torch.utils`` the one
+of ``torch.utils.deterministic``. Programs set them at their start. ``tn.compile`` runs a function
+eagerly where it cannot replay it, and has no kernels to tune.
 """
 
 from __future__ import annotations
@@ -100,3 +101,8 @@ class Unsupported(TorchDynamoException):
 
 class UserError(TorchDynamoException):
     """PyTorch's compiler is used in a wrong way."""
+
+
+# ---- torch.utils.deterministic ------------------------------------------------------------------
+
+fill_uninitialized_memory = True

@@ -1,3 +1,0 @@
-"""``torch.utils.deterministic``: an option that changes nothing here."""
-
-fill_uninitialized_memory = True

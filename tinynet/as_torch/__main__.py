@@ -123,10 +123,6 @@ def reported(program: str, as_module: bool) -> list[str]:
     return [*lines, f"{quantity(len(lines), 'name')} that tinynet lacks"]
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
-
-
 # ---- names in the text of a program -------------------------------------------------------------
 
 
@@ -199,3 +195,7 @@ def first_missing(path: str) -> str | None:
         else:
             return inner
     return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -182,7 +182,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.replicate": "compat.parallel.distributed",
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
-    "torch.optim.optimizer": "optim.optimizer compat.internals",
+    "torch.optim.optimizer": "optim.optimizer compat.optimizers",
     "torch.overrides": "autograd.overrides compat.fx.overrides",
     "torch.nn.utils.convert_parameters": "nn.utils.parameters",
     "torch.nn.utils.init": "nn.utils.parameters",
@@ -211,7 +211,7 @@ PATHS: dict[str, str] = {
     "torch.testing._comparison": "compat.testing",
     "torch.torch_version": "compat.version",
     "torch.types": "compat.types",
-    "torch.utils._foreach_utils": "compat.root compat.internals",
+    "torch.utils._foreach_utils": "compat.root compat.optimizers",
     "torch.utils.benchmark": "compat.utilities.benchmark",
     "torch.utils.collect_env": "compat.utilities.collect_env",
     "torch.utils.cpp_extension": "compat.refusal",
@@ -294,20 +294,20 @@ ELSEWHERE: dict[str, str] = {
 
 # The names of paths whose module of tinynet has those of other paths, too.
 _FLEX = "AuxRequest BlockMask create_block_mask create_mask flex_attention"
-_FAKE = "FakeTensor FakeTensorMode is_fake"
+_FAKE = "Any FakeTensor FakeTensorMode SymBool SymInt is_fake"
 ONLY: dict[str, str] = {
     "torch.cuda.nvtx": "mark range range_end range_pop range_push range_start",
-    "torch.fx.experimental.proxy_tensor": "get_proxy_mode",
-    "torch.fx.immutable_collections": "immutable_dict immutable_list",
-    "torch.nested": "as_nested_tensor nested_tensor to_padded_tensor",
-    "torch.nn.attention": f"SDPBackend sdpa_kernel {_FLEX}",
-    "torch.nn.attention.flex_attention": f"_DEFAULT_SPARSE_BLOCK_SIZE {_FLEX}",
+    "torch.fx.experimental.proxy_tensor": f"Callable get_proxy_mode {_FAKE}",
+    "torch.fx.immutable_collections": "Any immutable_dict immutable_list",
+    "torch.nested": "SymInt as_nested_tensor nested_tensor to_padded_tensor",
+    "torch.nn.attention": f"SDPBackend contextlib sdpa_kernel {_FLEX}",
+    "torch.nn.attention.flex_attention": f"Any _DEFAULT_SPARSE_BLOCK_SIZE {_FLEX}",
     "torch.utils.cpp_extension": """
         BuildExtension CUDAExtension CUDA_HOME CUDNN_HOME CppExtension IS_HIP_EXTENSION ROCM_HOME
         SYCL_HOME include_paths is_ninja_available library_paths load load_inline
     """,
     "torch._subclasses": _FAKE,
-    "torch._subclasses.fake_tensor": _FAKE,
+    "torch._subclasses.fake_tensor": f"SymFloat contextlib {_FAKE}",
 }
 
 _UTILITIES = "broadcast_all lazy_property logits_to_probs probs_to_logits"

@@ -21,8 +21,7 @@ from tinynet.board.graphs.build import (
     new_bytes,
 )
 from tinynet.board.graphs.gradients import source_line
-from tinynet.board.graphs.graph import Cost, Graph
-from tinynet.board.graphs.names import Root, clean
+from tinynet.board.graphs.graph import Cost, Graph, Root, clean
 from tinynet.board.graphs.recording import Graphs
 from tinynet.board.graphs.timing import with_medians
 from tinynet.capture.api import OptimizedModule

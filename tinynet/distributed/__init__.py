@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tinynet.distributed.divergence import (
         set_debug_level_from_env as set_debug_level_from_env,
     )
+    from tinynet.distributed.groups import destroy_process_group as destroy_process_group
     from tinynet.distributed.groups import get_backend as get_backend
     from tinynet.distributed.groups import get_global_rank as get_global_rank
     from tinynet.distributed.groups import get_group_rank as get_group_rank
@@ -37,14 +38,13 @@ if TYPE_CHECKING:
     from tinynet.distributed.groups import get_process_group_ranks as get_process_group_ranks
     from tinynet.distributed.groups import get_rank as get_rank
     from tinynet.distributed.groups import get_world_size as get_world_size
+    from tinynet.distributed.groups import init_process_group as init_process_group
+    from tinynet.distributed.groups import is_initialized as is_initialized
     from tinynet.distributed.groups import new_group as new_group
     from tinynet.distributed.groups import new_subgroups as new_subgroups
     from tinynet.distributed.groups import (
         new_subgroups_by_enumeration as new_subgroups_by_enumeration,
     )
-    from tinynet.distributed.initialization import destroy_process_group as destroy_process_group
-    from tinynet.distributed.initialization import init_process_group as init_process_group
-    from tinynet.distributed.initialization import is_initialized as is_initialized
     from tinynet.distributed.mpi import (
         get_default_backend_for_device as get_default_backend_for_device,
     )

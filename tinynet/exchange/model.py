@@ -10,9 +10,9 @@ from tinynet.core.graph.node import RemovableHandle
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.exchange.files import StrPath
-from tinynet.exchange.memory import bounds
 from tinynet.exchange.opcodes import RefusedError
 from tinynet.exchange.safetensors import load_file, save_file, shared
+from tinynet.exchange.structure import bounds
 from tinynet.nn.base.hooks import ModuleHooks
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import TABLES

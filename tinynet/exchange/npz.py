@@ -30,8 +30,7 @@ from tinynet.exchange.files import (
     described,
     reason,
 )
-from tinynet.exchange.memory import Layout, native, placed
-from tinynet.exchange.structure import LAZY, hides
+from tinynet.exchange.structure import LAZY, Layout, hides, native, placed
 from tinynet.kernels.strides import array_in
 from tinynet.nn.parameter import Buffer, Parameter
 

@@ -30,12 +30,12 @@ from tinynet.exchange.files import (
     reason,
     write_to,
 )
-from tinynet.exchange.memory import blocks, of_bfloat16_bits
 from tinynet.exchange.opcodes import Reader, RefusedError, RefusedNameError, brief, names_in
 from tinynet.exchange.pickle_names import Storage, StorageType
 from tinynet.exchange.pickler import Pickler, Place
 from tinynet.exchange.safe_globals import Allowed, ObjectReader, imported
 from tinynet.exchange.safetensors import warn_of_bfloat16
+from tinynet.exchange.structure import blocks, of_bfloat16_bits
 
 # ---- pytorch writer -----------------------------------------------------------------------------
 # Writing files for ``torch.load``: a zip archive with a pickle and the bytes of storages.

@@ -8,8 +8,16 @@ import pytest
 from tests.unit.board import reader
 from tinynet.board import BoardWarning, SummaryWriter
 from tinynet.board.graphs.build import GraphBuilder, Operation, Result, Source
-from tinynet.board.graphs.graph import Graph, Node, Slot, problems
-from tinynet.board.graphs.names import ATTRIBUTE_LIMIT, Names, clean, show
+from tinynet.board.graphs.graph import (
+    ATTRIBUTE_LIMIT,
+    Graph,
+    Names,
+    Node,
+    Slot,
+    clean,
+    problems,
+    show,
+)
 
 
 def build(*entries, names=None):

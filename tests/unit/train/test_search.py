@@ -30,8 +30,7 @@ from tinynet.train.cli import main
 from tinynet.train.run.processes import Supervised
 from tinynet.train.study.run_group import outcome_of
 from tinynet.train.study.search import open_search, read_results
-from tinynet.train.study.space import Point, dimension, probes, space_of
-from tinynet.train.study.study import Plan, Study
+from tinynet.train.study.study import Plan, Point, Study, dimension, probes, space_of
 
 from .test_cli import start
 from .test_sweep import KILLS, kill_while_a_run_starts

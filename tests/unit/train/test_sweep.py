@@ -21,7 +21,7 @@ from tests.unit.board.test_tensorboard import server
 from tinynet.train.cli import main
 from tinynet.train.study.run_group import Outcome, log_hparams, outcome_of
 from tinynet.train.study.search import open_sweep
-from tinynet.train.study.space import MOST, Point, axis, points
+from tinynet.train.study.study import MOST, Point, axis, points
 
 from .test_cli import start
 

@@ -162,12 +162,9 @@ MODULES = {
             "divergence= get_debug_level set_debug_level set_debug_level_from_env"
         ),
         "tinynet.distributed.groups": (
-            "groups= get_backend get_global_rank get_group_rank get_pg_count "
-            "get_process_group_ranks get_rank get_world_size new_group new_subgroups "
-            "new_subgroups_by_enumeration"
-        ),
-        "tinynet.distributed.initialization": (
-            "initialization= destroy_process_group init_process_group is_initialized"
+            "groups= destroy_process_group get_backend get_global_rank get_group_rank "
+            "get_pg_count get_process_group_ranks get_rank get_world_size init_process_group "
+            "is_initialized new_group new_subgroups new_subgroups_by_enumeration"
         ),
         "tinynet.distributed.mpi": (
             "mpi= get_default_backend_for_device get_node_local_rank is_available "

@@ -26,8 +26,18 @@ from tinynet.board.graphs.build import (
 )
 from tinynet.board.graphs.costs import flops
 from tinynet.board.graphs.gradients import Gradients, source_line
-from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot, producer
-from tinynet.board.graphs.names import Root, clean, scopes_of, show
+from tinynet.board.graphs.graph import (
+    SOURCES,
+    Cost,
+    Graph,
+    Node,
+    Root,
+    Slot,
+    clean,
+    producer,
+    scopes_of,
+    show,
+)
 from tinynet.board.graphs.timing import Span, spent
 from tinynet.board.graphs.watch import Called, Ran, Returned, Watch
 

@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.graphs.graph import Cost, Graph, Node, Slot, producer
-from tinynet.board.graphs.names import Names, clean, join, show
+from tinynet.board.graphs.graph import Cost, Graph, Names, Node, Slot, clean, join, producer, show
 from tinynet.dtypes import Array
 
 # ---- structures ---------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot
-from tinynet.board.graphs.names import scopes_of
+from tinynet.board.graphs.graph import SOURCES, Cost, Graph, Node, Slot, scopes_of
 from tinynet.board.proto import DATA_TYPES, field, integer, string
 
 # ---- flops --------------------------------------------------------------------------------------

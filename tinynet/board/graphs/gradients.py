@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.board.graphs.build import GraphBuilder, kind_of, slot
-from tinynet.board.graphs.graph import Cost, Node, Slot
-from tinynet.board.graphs.names import clean, show
+from tinynet.board.graphs.graph import Cost, Node, Slot, clean, show
 from tinynet.board.graphs.timing import Span, spent
 from tinynet.board.graphs.watch import Pass, Passed, Ran, Visit
 from tinynet.core.callsite import Site, locate

@@ -16,8 +16,7 @@ import numpy as np
 from tinynet.board import tensorboardx
 from tinynet.board.graphs.assemble import Assembly
 from tinynet.board.graphs.build import Arguments
-from tinynet.board.graphs.graph import Graph
-from tinynet.board.graphs.names import clean
+from tinynet.board.graphs.graph import Graph, clean
 from tinynet.board.graphs.watch import Watch
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.board.graphs.build import new_bytes
-from tinynet.board.graphs.names import Call, Calls, Names
+from tinynet.board.graphs.graph import Call, Calls, Names
 from tinynet.board.graphs.timing import Timed, Timer
 from tinynet.core.callsite import Site, here
 from tinynet.core.graph.accumulate_grad import Rows

@@ -2,7 +2,6 @@
 
 from tinynet.onnx.operations import activations as activations
 from tinynet.onnx.operations import arithmetic as arithmetic
-from tinynet.onnx.operations import indexing as indexing
 from tinynet.onnx.operations import layers as layers
 from tinynet.onnx.operations import reductions as reductions
 from tinynet.onnx.operations import shaping as shaping

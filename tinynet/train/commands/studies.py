@@ -54,9 +54,8 @@ from tinynet.train.study.search import (
     sweep_table,
     write_results,
 )
-from tinynet.train.study.space import Dimension, axis, probes
-from tinynet.train.study.space import points as all_points
-from tinynet.train.study.study import PRUNERS, SAMPLERS, require_optuna
+from tinynet.train.study.study import PRUNERS, SAMPLERS, Dimension, axis, probes, require_optuna
+from tinynet.train.study.study import points as all_points
 from tinynet.train.study.watching import Watch, ended_line, values_of
 
 

@@ -26,7 +26,7 @@ from tinynet.train.show.page import Html, element, joined, table
 from tinynet.train.show.plots import COLOURS, Curve, Scale, legend, lines
 from tinynet.train.show.run_data import RunData, finite
 from tinynet.train.study.search import Results
-from tinynet.train.study.space import short_keys
+from tinynet.train.study.study import short_keys
 
 _NOT_COMPARED = ("run.name", "run.out")
 

@@ -19,8 +19,7 @@ from tinynet.train.show.plots import GREY, Axis, Curve, Scale, lines, parallel
 from tinynet.train.show.run_data import RunData, read_run
 from tinynet.train.study.compared import FOLD, Comparison, curves, over_folds, over_seeds
 from tinynet.train.study.search import Results, TrialResult
-from tinynet.train.study.space import short_keys
-from tinynet.train.study.study import LEAST
+from tinynet.train.study.study import LEAST, short_keys
 
 # ---- search -------------------------------------------------------------------------------------
 # The sections about a search.

@@ -37,7 +37,7 @@ from tinynet.train.run.processes import VARIABLE as SUPERVISED
 from tinynet.train.run.processes import StopRequest, signal_name
 from tinynet.train.run.runner import prepare
 from tinynet.train.store.provenance import surroundings
-from tinynet.train.study.space import Dimension, Point, probes
+from tinynet.train.study.study import Dimension, Point, probes
 
 _PAUSE = 0.02  # seconds between two polls of the processes
 

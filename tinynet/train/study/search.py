@@ -40,18 +40,21 @@ from tinynet.train.study.run_group import (
     run_points,
     unwatched,
 )
-from tinynet.train.study.space import (
+from tinynet.train.study.study import (
     MOST,
     Dimension,
+    Plan,
     Point,
+    Study,
+    TrialRecord,
     axis,
     dimension,
+    grid_of,
     points,
     probes,
     short_keys,
     space_of,
 )
-from tinynet.train.study.study import Plan, Study, TrialRecord, grid_of
 
 # ---- sweeps -------------------------------------------------------------------------------------
 

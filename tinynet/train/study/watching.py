@@ -23,7 +23,7 @@ from tinynet.train.config.resolve import load_config
 from tinynet.train.metrics.criterion import is_test
 from tinynet.train.observe.progress import brief_fields, describe_figures
 from tinynet.train.study.run_group import RunGroup
-from tinynet.train.study.space import Point, short_keys
+from tinynet.train.study.study import Point, short_keys
 
 _REFRESH = 0.2  # seconds between two updates of the line on a terminal
 _REPORT = 30.0  # seconds between two lines elsewhere

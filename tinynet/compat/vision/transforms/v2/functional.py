@@ -1,10 +1,10 @@
 """``torchvision.transforms.v2.functional``: the functions of version 1, and newer names."""
 
-from tinynet.compat.vision.functions import colors, conversion, geometry
+from tinynet.compat.vision.functions import conversion, geometry
 from tinynet.compat.vision.transforms.functional import *
 
 elastic = geometry.elastic_transform
-grayscale_to_rgb = colors.grayscale_to_rgb
+grayscale_to_rgb = conversion.grayscale_to_rgb
 to_dtype = conversion.to_dtype
 to_image = conversion.to_image
 get_num_channels = geometry.get_image_num_channels

@@ -1,10 +1,9 @@
 """The start of ``import tinynet`` and of the command: garbage, Ctrl-C, the watch of a rank.
 
-There are fewer collections of garbage while modules are imported.
-
-After Ctrl-C there is one line instead of a traceback. A rank that is killed before all ranks have
-joined leaves no message but the one of MPI's launcher, unless it is watched from its first moment
-on. Importing the rest takes time, so this module is imported first and imports little itself.
+There are fewer collections of garbage while modules are imported. After Ctrl-C there is one line
+instead of a traceback. A rank that is killed before all ranks have joined leaves no message but the
+one of MPI's launcher, unless it is watched from its first moment on. Importing the rest takes time,
+so this module is imported first and imports little itself.
 """
 
 import gc

@@ -30,7 +30,7 @@ from tinynet.core.tensors.version import refuse_inference
 from tinynet.core.trace import observers, run_traced
 from tinynet.dtypes import Array
 from tinynet.errors import with_fix
-from tinynet.kernels.index_sums import add_at
+from tinynet.kernels.indexing import add_at
 from tinynet.kernels.low_precision import HALF, in_single
 from tinynet.ops.arguments import name_of, refuse_other_elements, to_long
 from tinynet.ops.creation.fill import zeros_instead

@@ -13,7 +13,7 @@ from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
-from tinynet.kernels.triangles import triangle
+from tinynet.kernels.indexing import triangle
 from tinynet.ops.arguments import EXPECTED, is_whole, refuse_others
 from tinynet.ops.pointwise.where import zeros_for
 from tinynet.ops.shaping import diagonals, views

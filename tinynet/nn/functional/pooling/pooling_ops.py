@@ -18,7 +18,7 @@ from tinynet.core.declaration.operation import operation
 from tinynet.dtypes import Array
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import threads
-from tinynet.kernels.along import take_along
+from tinynet.kernels.indexing import take_along
 from tinynet.kernels.low_precision import HALF, in_single, kind_for
 from tinynet.kernels.sums import row_sums
 from tinynet.nn.functional.checks import Ints, by_rank, not_implemented, spatial

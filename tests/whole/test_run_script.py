@@ -9,13 +9,12 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.tools.patience import PATIENCE
+from tests.tools.patience import PATIENCE, wait_for
 from tinynet.train.commands import COMMANDS, find
 
 RUN = Path(__file__).parents[2] / "run.py"
@@ -165,9 +164,7 @@ def test_an_interrupted_installation_is_done_again_from_scratch(project):
     (project / "hang").touch()
     (project / "installing").unlink(missing_ok=True)
     process = start(project, "test")
-    while not (project / "installing").exists():
-        assert process.poll() is None
-        time.sleep(0.02)
+    wait_for(process, (project / "installing").exists)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     (project / "hang").unlink()

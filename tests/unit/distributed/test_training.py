@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.tools.patience import PATIENCE
+from tests.tools.patience import PATIENCE, wait_for
 from tests.unit.distributed.launching import begin, needs_mpi, start
 from tinynet.train import run
 
@@ -396,8 +396,7 @@ def ancestors(pid):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV], ids=lambda n: n.name)
 def test_a_rank_that_is_killed_while_it_starts_is_named(folder, number, seconds):
     with begin(3, "-m", "tinynet", "train", "digits.toml", cwd=folder) as running:
-        while (pid := rank_that_starts(1, running.pid)) is None:
-            assert running.poll() is None
+        pid = wait_for(running, lambda: rank_that_starts(1, running.pid))
         time.sleep(seconds)
         os.kill(pid, number)
         _, errors = running.communicate(timeout=PATIENCE)
@@ -412,8 +411,7 @@ def test_a_rank_that_is_killed_while_it_starts_is_named(folder, number, seconds)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux")
 def test_a_rank_that_ends_while_others_wait_for_it_ends_all(folder):
     with begin(3, "-m", "tinynet", "train", "digits.toml", cwd=folder) as running:
-        while (pid := rank_that_starts(1, running.pid)) is None:
-            assert running.poll() is None
+        pid = wait_for(running, lambda: rank_that_starts(1, running.pid))
         os.kill(pid, signal.SIGINT)
         _, errors = running.communicate(timeout=PATIENCE)
     assert errors.count("stopped by Ctrl-C") == 1

@@ -4,6 +4,7 @@ import textwrap
 import pytest
 
 from tinynet.train import run, show
+from tinynet.train.assemble import trial
 from tinynet.train.run import training as trainings
 
 from . import shipped
@@ -46,6 +47,18 @@ def _without_reports(request, monkeypatch):
     """Draw no report that no test reads: drawing takes longer than the training of most tests."""
     if "reports" not in request.fixturenames:
         monkeypatch.setattr(show, "write_report", lambda folder, parts: "")
+
+
+@pytest.fixture
+def repeats():
+    """Runs in this test repeat the step whose graph they record, as those of users do."""
+
+
+@pytest.fixture(autouse=True)
+def _with_one_repeat(request, monkeypatch):
+    """Time a recorded step once, not nine times, where no test reads it."""
+    if "repeats" not in request.fixturenames:
+        monkeypatch.setattr(trial, "_SPARE", 0)
 
 
 @pytest.fixture

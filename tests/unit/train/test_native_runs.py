@@ -19,7 +19,7 @@ from .test_resume import ALL, all_of, killed
 
 pytest.importorskip("llvmlite")
 
-NATIVE = {"run.compile": "llvm", "run.epochs": 2, "run.save_every_steps": 1}
+NATIVE = {"run.compile": "llvm", "run.epochs": 2, "run.save_every_steps": 4}
 
 
 @pytest.fixture

@@ -23,6 +23,8 @@ from tinynet.train.run import runner
 from tinynet.train.run.runner import prepare
 from tinynet.train.store.storage import newest_checkpoint
 
+pytestmark = pytest.mark.usefixtures("repeats")
+
 NET = """
 from tinynet import nn
 

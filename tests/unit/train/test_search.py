@@ -10,7 +10,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tools.libraries import needs
-from tests.tools.patience import PATIENCE
+from tests.tools.patience import PATIENCE, wait_for
 from tinynet.base.invocation import installation
 from tinynet.train import run
 from tinynet.train.assemble.stopping import PRUNED
@@ -361,9 +360,7 @@ def test_a_killed_search_goes_on_as_if_nothing_had_happened(write, digits, searc
     hold.touch()
     program = start("search", *own, "--out", "killed", cwd=tmp_path)
     folder = folder_of(program.stdout.readline())
-    while not [*(tmp_path / folder).glob("001*/*/checkpoint.npz")]:
-        assert program.poll() is None
-        time.sleep(0.01)
+    wait_for(program, lambda: [*(tmp_path / folder).glob("001*/*/checkpoint.npz")])
     program.kill()
     hold.unlink()
     program.communicate(timeout=PATIENCE)
@@ -386,9 +383,7 @@ def test_ctrl_c(write, digits, search, tmp_path, capsys):
     arguments = write(digits), *FEW, "--jobs", "2", "--trials", "5", "--set", *own
     program = start("search", *arguments, cwd=tmp_path, start_new_session=True)
     folder = folder_of(program.stdout.readline())
-    while len([*(tmp_path / folder).glob("*/*/checkpoint.npz")]) < 2:
-        assert program.poll() is None
-        time.sleep(0.01)
+    wait_for(program, lambda: len([*(tmp_path / folder).glob("*/*/checkpoint.npz")]) == 2)
     assert main(["search", "--resume", folder]) == 2
     assert f"another process is training in {folder}" in capsys.readouterr().err
     os.killpg(program.pid, signal.SIGINT)

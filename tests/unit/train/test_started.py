@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.tools.patience import PATIENCE
+from tests.tools.patience import PATIENCE, wait_for
 from tinynet.base.invocation import VARIABLE, command, commands, python
 from tinynet.base.invocation.commands import shell
 from tinynet.train.cli import main
@@ -112,8 +112,7 @@ def test_a_run_is_stopped_and_goes_on_as_it_says(started, digits, way):
     (started / "slow").touch()
     shutil.rmtree(started / "runs", ignore_errors=True)
     process = typed(f"{line} train 'my digits.toml' --set run.save_every_steps=1", started)
-    while not [*started.glob("runs/my digits/*/checkpoint.npz")]:
-        assert process.poll() is None, process.communicate()
+    wait_for(process, lambda: [*started.glob("runs/my digits/*/checkpoint.npz")])
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, err) == (130, "")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
 
-from tests.tools.patience import PATIENCE
+from tests.tools.patience import PATIENCE, wait_for
 from tests.unit.board.test_dashboards import Api
 from tests.unit.board.test_tensorboard import server
 from tinynet.train.cli import main
@@ -220,8 +220,7 @@ def test_a_signal_ends_a_sweep_and_it_goes_on_later(write, digits, sweep, tmp_pa
     path = write(digits)
     program = start("sweep", path, "seed=0,1", "epochs=1000000", "--jobs", "2", cwd=tmp_path)
     folder = folder_of(program.stdout.readline())
-    while len([*(tmp_path / folder).glob("*/*/checkpoint.npz")]) < 2:
-        assert program.poll() is None
+    wait_for(program, lambda: len([*(tmp_path / folder).glob("*/*/checkpoint.npz")]) == 2)
     program.send_signal(signal.SIGTERM)
     out, err = program.communicate(timeout=PATIENCE)
     assert program.returncode == 143, (out, err)
@@ -252,9 +251,7 @@ def kill_while_a_run_starts(folder, arguments, whom, number, seconds=0.1):
     program = start(*arguments, cwd=folder, start_new_session=True)
     first = program.stdout.readline()
     found = folder / first.split()[-1]
-    while not [*found.glob("000*.log")]:
-        assert program.poll() is None
-        time.sleep(0.001)
+    wait_for(program, lambda: [*found.glob("000*.log")])
     time.sleep(seconds)
     if whom == "run":
         listed = ["ps", "-o", "pid=", "--ppid", str(program.pid)]

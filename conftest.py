@@ -82,31 +82,38 @@ def pytest_collect_file(file_path):
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--full") and not config.getoption("keyword"):
-        omit_cases(config, items)
+    """Leave out what runs with an option only, and cases of samples, unless tests are named.
+
+    To skip a test takes pytest as long as to run a small one, and there are thousands. Tests that
+    are named are skipped: that says which option they need.
+    """
+    has_keyword = config.getoption("keyword")
+    omitted = set() if config.getoption("--full") or has_keyword else {*left_cases(items)}
+    is_named = has_keyword or any("::" in argument for argument in config.args)
     for marker, option in {"oracle": "--oracle", "slow": "--full"}.items():
         if not config.getoption(option):
-            skip = pytest.mark.skip(reason=f"only with {option}")
-            for item in items:
-                if item.get_closest_marker(marker):  # not keywords: a folder is called oracle
-                    item.add_marker(skip)
+            # Not by keywords: a folder is called oracle.
+            found = [item for item in items if item.get_closest_marker(marker)]
+            if is_named:
+                for item in found:
+                    item.add_marker(pytest.mark.skip(reason=f"only with {option}"))
+            else:
+                omitted.update(found)
+    if omitted:
+        config.hook.pytest_deselected(items=[item for item in items if item in omitted])
+        items[:] = [item for item in items if item not in omitted]
 
 
-def omit_cases(config, items):
-    """Leave each n-th case of the tests that are marked ``sampled(n)``, always the same ones."""
+def left_cases(items):
+    """Find all but each n-th case of tests marked ``sampled(n)``, always the same ones."""
     seen = collections.Counter()
-    omitted = []
     for item in items:
         marker = item.get_closest_marker("sampled")
         if marker is not None:
             test = item.path, item.originalname
             if seen[test] % marker.args[0]:
-                omitted.append(item)
+                yield item
             seen[test] += 1
-    if omitted:
-        config.hook.pytest_deselected(items=omitted)
-        gone = {*omitted}
-        items[:] = [item for item in items if item not in gone]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -81,6 +81,12 @@ def pytest_collect_file(file_path):
     return collectors
 
 
+def pytest_itemcollected(item):
+    """Let ``-k`` find a test of several cases by the name of each (tests/tools/grouped.py)."""
+    if hasattr(item, "callspec"):
+        item.extra_keyword_matches.update(map(str, item.callspec.params.get("cases", ())))
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out what runs with an option only, and cases of samples, unless tests are named.
 

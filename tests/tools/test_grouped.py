@@ -2,9 +2,14 @@
 
 import pytest
 
-from tests.tools.grouped import for_each, groups
+from tests.tools.grouped import for_each, groups, in_parts
 
 BY_SIGN = groups({"one": 1, "minus two": -2, "three": 3}, lambda n: "plus" if n > 0 else "minus")
+
+
+def test_parts_have_neighbours_and_the_names_of_their_ends():
+    assert in_parts({"a": 1, "b": 2, "c": 3}, 2) == {"a to b": {"a": 1, "b": 2}, "c": {"c": 3}}
+    assert in_parts(iter("ab"), 3) == {"a to b": {"a": "a", "b": "b"}}
 
 
 @for_each(BY_SIGN)

@@ -7,6 +7,7 @@ from .suite import SUITE
 
 class TestPrograms(RecordedAnswers):
     suite = SUITE
+    together = 12
 
 
 def test_there_are_at_least_400_programs() -> None:

@@ -10,6 +10,7 @@ from .suite import SUITE
 
 class TestRows(RecordedAnswers):
     suite = SUITE
+    together = 8
 
 
 def test_every_promised_operation_has_rows() -> None:

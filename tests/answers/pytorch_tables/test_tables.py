@@ -5,6 +5,7 @@ import itertools
 import pytest
 
 import tinynet as tn
+from tests.tools.grouped import for_each, in_parts
 
 from . import store
 from .compare import difference
@@ -33,11 +34,11 @@ def differences(name, sample):
         yield f"{op}/{face}/{dtype}/{number}", text
 
 
-@pytest.mark.parametrize("op", RECORD)
-def test_the_record(op):
+@for_each(in_parts(RECORD, 15))
+def test_the_record(samples):
     found = {
         row: text
-        for name, sample in RECORD[op]
+        for name, sample in samples
         for row, text in differences(name, sample)
         if text is not None and known(row) is None
     }

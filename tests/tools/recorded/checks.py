@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tinynet
+from tests.tools.grouped import neighbours
 
 from .compare import answer_differences
 from .departures import depart, unneeded
@@ -20,34 +21,46 @@ PYTORCH = "2.13.0"
 
 
 class RecordedAnswers:
-    """tinynet answers as PyTorch did; with ``--oracle``, as it does, and as the record says."""
+    """tinynet answers as PyTorch did; with ``--oracle``, as it does, and as the record says.
+
+    Attributes:
+        together: the number of groups of entries in a test.
+    """
 
     suite: ClassVar[Suite]
+    together: ClassVar[int] = 1
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
-        if "entries" in metafunc.fixturenames:
-            metafunc.parametrize("entries", [*self._parameters()])
+        if "cases" in metafunc.fixturenames:
+            metafunc.parametrize("cases", [*self._parameters()])
         if "family" in metafunc.fixturenames:
             families = self.suite.families
             metafunc.parametrize("family", families.values(), ids=families)
 
     def _parameters(self) -> Iterator[Any]:
         """Yield the entries by group; one that is pending is alone, for it must fail."""
-        found: dict[tuple[str, str | None], list[Entry]] = {}
+        found: dict[str, dict[str, dict[str, Entry]]] = {}
         for entry in self.suite.entries:
-            pending = self.suite.pending.get(entry.id)
-            found.setdefault((entry.id if pending else entry.group, pending), []).append(entry)
-        for (name, pending), entries in found.items():
-            marks = [pytest.mark.xfail(reason=pending, strict=True)] if pending else []
-            if skip := self.suite.families[entries[0].family].skip:
-                marks.append(pytest.mark.skip(reason=skip))
-            yield pytest.param(entries, id=name, marks=marks)
+            reason = self.suite.pending.get(entry.id)
+            if reason:
+                mark = pytest.mark.xfail(reason=reason, strict=True)
+                yield pytest.param({entry.id: entry}, id=entry.id, marks=mark)
+            else:
+                found.setdefault(entry.family, {}).setdefault(entry.group, {})[entry.id] = entry
+        for family, by_group in found.items():
+            skip = self.suite.families[family].skip
+            marks = [pytest.mark.skip(reason=skip)] if skip else []
+            for name, part in neighbours(by_group, self.together).items():
+                cases = {key: entry for group in part for key, entry in by_group[group].items()}
+                yield pytest.param(cases, id=name, marks=marks)
 
-    def test_answers_as_pytorch(self, entries: list[Entry], request: pytest.FixtureRequest) -> None:
+    def test_answers_as_pytorch(
+        self, cases: dict[str, Entry], request: pytest.FixtureRequest
+    ) -> None:
         live = request.config.getoption("--oracle")
         departures = (*self.suite.departures, *self.suite.general)
         found = []
-        for entry in entries:
+        for entry in cases.values():
             answer = ask_pytorch(entry) if live else self.suite.recorded(entry)
             expected = depart(entry.id, answer, departures)
             lines = entry.differences(expected, answer_of(entry))

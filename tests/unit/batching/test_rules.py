@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.tools.grouped import for_each, in_parts
 from tests.unit.ops.samples import F
 from tests.unit.ops.test_gradients import ROWS
 from tinynet.core.declaration.operation import REGISTRY
@@ -121,9 +122,9 @@ WRITES = "] = y"  # of an example's value to what all share: PyTorch refuses
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("name", OF_NAME)
-def test_a_batch_is_what_its_examples_are(name):
-    for number, row in OF_NAME[name]:
+@for_each(in_parts(OF_NAME, 10))
+def test_a_batch_is_what_its_examples_are(rows):
+    for number, row in rows:
         check(number, row)
 
 

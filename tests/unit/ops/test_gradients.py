@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
-from tests.tools.grouped import for_each
+from tests.tools.grouped import for_each, in_parts
 from tinynet.autograd import gradcheck, gradgradcheck
 from tinynet.core.declaration.operation import COMPOSITES, REGISTRY
 
@@ -19,18 +19,16 @@ from .samples import SAMPLES, F, f
 for _path in sorted(Path(__file__).parent.glob("samples_*.py")):  # they add their rows
     importlib.import_module(f".{_path.stem}", __package__)
 
-# By operation, whose rows share a test.
-ROWS = {
-    name: {f"{name}-{number}": row for number, row in enumerate(rows)}
-    for name, rows in SAMPLES.items()
-}
-OF_OPERATIONS = {name: rows for name, rows in ROWS.items() if name in REGISTRY}
-WRITING = {name: rows for name, rows in ROWS.items() if hasattr(tn.Tensor, f"{name}_")}
-INPLACE = {
-    name: written
-    for name, rows in WRITING.items()
-    if (written := {key: row for key, row in rows.items() if isinstance(row.args[0], F)})
-}
+
+def those(condition=lambda row: True):
+    """Rows on which a condition holds, some to a test."""
+    rows = {f"{name}-{n}": row for name, rows in SAMPLES.items() for n, row in enumerate(rows)}
+    return in_parts({name: row for name, row in rows.items() if condition(row)}, 20)
+
+
+ROWS = those()
+OF_OPERATIONS = those(lambda row: row.name in REGISTRY)
+INPLACE = those(lambda row: hasattr(tn.Tensor, f"{row.name}_") and isinstance(row.args[0], F))
 TOLERANCES = {"atol": 1e-6, "rtol": 1e-5}
 
 # What a user differentiates: each of these must be in the table, as an operation or composite.
@@ -118,7 +116,7 @@ def gradients(row, write=lambda made, inputs: None):
 
 
 @pytest.mark.sampled(3)
-@for_each({name: rows for name, rows in ROWS.items() if name not in REFUSED})
+@for_each(those(lambda row: row.name not in REFUSED))
 def test_a_write_is_refused_or_changes_no_gradient(row):
     """That is, to what a backward pass needs: a result, or memory that it shares with one."""
     if not any(t.requires_grad for t in floats(row(*row.leaves()))):
@@ -257,14 +255,14 @@ def test_views_share_memory_and_nothing_else_does(row):
 FUNCTIONS = {**COMPOSITES, **{name: op.function for name, op in REGISTRY.items()}}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_operation_says_what_it_returns(name):
-    text = FUNCTIONS[name].__doc__
-    assert text, f"{name} has no docstring"
-    assert text.split("\n")[0].rstrip().endswith((".", "?")), f"{name}: no whole first sentence"
+@for_each(in_parts(FUNCTIONS, 100))
+def test_every_operation_says_what_it_returns(function):
+    text = function.__doc__
+    assert text, "it has no docstring"
+    assert text.split("\n")[0].rstrip().endswith((".", "?")), "it has no whole first sentence"
 
 
-@pytest.mark.parametrize("name", REGISTRY)
+@for_each(in_parts(REGISTRY.keys(), 20))
 def test_examples_of_operations_run(name):
     """doctest does not find them by itself: an operation is not a function."""
     function = REGISTRY[name].function

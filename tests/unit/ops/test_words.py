@@ -9,9 +9,8 @@ import re
 import warnings
 from pathlib import Path
 
-import pytest
-
 import tinynet as tn
+from tests.tools.grouped import for_each, in_parts
 
 WORDS = json.loads(Path(__file__).with_name("words.json").read_text(encoding="utf-8"))
 REFUSED = re.compile(
@@ -55,7 +54,7 @@ def refused(owner, name, words, make):
             return found
 
 
-@pytest.mark.parametrize("key", WORDS)
+@for_each(in_parts(WORDS.keys(), 40))
 def test_words(key):
     owner, name = key.split(".")
     there = getattr(tn.Tensor if owner == "Tensor" else tn, name, None)

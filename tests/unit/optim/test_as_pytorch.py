@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tinynet as tn
+from tests.tools.grouped import for_each, in_parts
 from tests.tools.rounding import STEPS, near
 
 from .algorithms import RUN
@@ -68,7 +69,7 @@ def assert_near_in_float32(got, expected):
         assert np.ravel(one) == near(np.ravel(other), 20**2 * STEPS)
 
 
-@pytest.mark.parametrize("label", RUNS)
+@for_each(in_parts(RUNS.keys(), 8))
 def test_parameters_after_20_steps(label):
     assert_close(final_parameters(tn, label), EXPECTED["parameters"][label])
 
@@ -110,16 +111,24 @@ SCHEDULED = {
 }
 
 
-@pytest.mark.parametrize(
-    ("part", "label"), [(part, label) for part, (_, rows) in SCHEDULED.items() for label in rows]
-)
 @pytest.mark.filterwarnings("ignore:Detected call of")  # nested ones; in PyTorch, too
-def test_schedules(part, label):
+@for_each(
+    in_parts(
+        {
+            f"{part} {label}": (part, label)
+            for part, (_, rows) in SCHEDULED.items()
+            for label in rows
+        },
+        20,
+    )
+)
+def test_schedules(case):
+    part, label = case
     measure, _ = SCHEDULED[part]
     assert_same(json.loads(json.dumps(measure(tn, label))), EXPECTED[part][label], 1e-12)
 
 
-@pytest.mark.parametrize("case", [k for k, found in EXPECTED["regrouped"].items() if found[2]])
+@for_each(in_parts((k for k, found in EXPECTED["regrouped"].items() if found[2]), 20))
 def test_an_error_after_a_change_of_the_groups_names_them(case):
     _, raised = regrouped(tn, case)
     assert re.search(r"number of param groups in the `optimizer` \(|param_groups\[2\]", str(raised))
@@ -130,7 +139,7 @@ def test_the_parameters_of_the_constructor_and_their_defaults(name):
     assert SIGNATURES[name] == EXPECTED["signatures"][name]
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@for_each(in_parts(REFUSED.keys(), 20))
 def test_refused(name):
     assert EXPECTED["refused"][name] != "nothing was raised"
     assert error(tn, REFUSED[name]) == EXPECTED["refused"][name]

@@ -406,6 +406,13 @@ def test_numpy_takes_the_settings_of_an_older_processor(script, monkeypatch):
 
 def test_numerical_tests_are_there(script):
     assert all((RUN.parent / path).exists() for path in script.NUMERICAL)
+    inherited = (RUN.parent / "tests/tools/recorded/checks.py").read_text(encoding="utf-8")
+    for each in script.NOT_NUMERICAL:
+        path, *_, name = each.split("::") if "::" in each else (each, "")
+        assert (RUN.parent / path).exists()
+        if name:
+            text = (RUN.parent / path).read_text(encoding="utf-8") + inherited
+            assert f"def {name}(" in text, each
 
 
 def test_a_state_that_was_cut_off_counts_as_unfinished(script):

@@ -101,8 +101,31 @@ def run(project, *arguments):
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
-    return make_project(tmp_path_factory.mktemp("run") / "a path [with] spaces" / "tinynet")
+def new(tmp_path_factory):
+    """A project, and what its first run gave."""
+    folder = make_project(tmp_path_factory.mktemp("run") / "a path [with] spaces" / "tinynet")
+    return folder, run(folder, "train", "a config.toml", "--set", "a=b")
+
+
+@pytest.fixture(scope="module")
+def project(new):
+    """The same project; in an environment that is made again, its pip is a copy of the first one.
+
+    ensurepip compiles all of pip, which takes longer than everything else.
+    """
+    folder, _ = new
+    (installed,) = folder.glob(".venv/[Ll]ib/**/site-packages")
+    kept = folder.parent / "pip"
+    for part in installed.glob("pip*"):
+        shutil.copytree(part, kept / part.name)
+    into = "sysconfig.get_path('purelib')"
+    copy = f"import shutil, sysconfig; shutil.copytree({str(kept)!r}, {into}, dirs_exist_ok=True)"
+    text = (folder / "run.py").read_text(encoding="utf-8")
+    line = 'ENSUREPIP = ["-m", "ensurepip", "--default-pip"]\n'
+    assert line in text
+    text = text.replace(line, f"ENSUREPIP = {['-c', copy]}\n")
+    (folder / "run.py").write_text(text, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture
@@ -116,14 +139,14 @@ def script(tmp_path, monkeypatch):
     return module
 
 
-def test_the_first_run_sets_up_and_the_second_starts_at_once(project):
-    code, out, err = run(project, "train", "a config.toml", "--set", "a=b")
+def test_the_first_run_sets_up_and_the_second_starts_at_once(new):
+    folder, (code, out, err) = new
     assert (code, out) == (
         0,
         "tinynet was called with ['train', 'a config.toml', '--set', 'a=b']\n",
     )
     assert [line.split()[1] for line in err.splitlines()] == ["creating", "installing", "ready"]
-    code, out, err = run(project, "train", "fail")
+    code, out, err = run(folder, "train", "fail")
     assert (code, out, err) == (7, "tinynet was called with ['train', 'fail']\n", "")
 
 

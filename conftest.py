@@ -145,6 +145,13 @@ def pytest_runtest_setup(item):
             item.dtest.globs.setdefault(name, importlib.import_module(module))
 
 
+@pytest.fixture(scope="module")
+def fast_captures():
+    """A capture looks at all objects that are alive; those of other tests do not matter here."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(autouse=True)
 def _settings_are_left_as_found():
     """Fail a test that changes a setting of the process for the tests after it."""

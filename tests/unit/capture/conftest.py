@@ -1,5 +1,3 @@
-import gc
-
 import pytest
 
 from tinynet.capture import compiled
@@ -17,10 +15,8 @@ def own_cache(tmp_path_factory):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def fast_captures():
-    """A capture looks at all objects that are alive; those of other tests do not matter here."""
-    gc.collect()
-    gc.freeze()
+def _captures(fast_captures):
+    """All tests here capture."""
 
 
 @pytest.fixture(autouse=True)

@@ -258,7 +258,7 @@ def test_18_quiet_when_not_on_a_terminal(write, digits, reports, tmp_path, capsy
     assert main(["train", path, "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
     if os.name != "nt":
-        screen, _ = on_a_terminal(["train", path], tmp_path)
+        screen, _ = on_a_terminal(["train", path, "--set", "report=false"], tmp_path)
         assert re.search(r"epoch 2/2 +\d+ %", screen)
 
 

@@ -22,6 +22,8 @@ from .test_cli import ENVIRONMENT, PROGRAM
 from .test_method import GAN_CONFIG
 from .test_resume import ALL, CASES, all_of, killed
 
+pytestmark = pytest.mark.usefixtures("fast_captures")
+
 COMPILED = {"run.compile": True}
 SHORTER = {
     "digits_cnn.toml": {"data.batch_size": 120},

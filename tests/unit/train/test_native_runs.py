@@ -18,6 +18,7 @@ from .test_method import GAN_CONFIG
 from .test_resume import ALL, all_of, killed
 
 pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.usefixtures("fast_captures")
 
 NATIVE = {"run.compile": "llvm", "run.epochs": 2, "run.save_every_steps": 4}
 

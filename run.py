@@ -421,6 +421,14 @@ class Running:
             stderr=subprocess.STDOUT,
         )
 
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self._process.poll() is not None
+
+    def wait(self) -> None:
+        """Wait for its end, and print nothing yet."""
+        self._process.wait()
+
     def has_failed(self) -> bool:
         """Wait, and print everything after a failure, else the last line."""
         has_failed = self._process.wait() != 0
@@ -434,12 +442,16 @@ class Running:
 def check(arguments: list[str]) -> int:
     """Run every check, also after one has failed; 0 if all passed and at least one test ran."""
     environment = for_tests()
-    running = [Running(name, command, environment) for name, command in CHECKS.items()]
-    failed = [check.name for check in running if check.has_failed()]
+    running = {name: Running(name, command, environment) for name, command in CHECKS.items()}
+    if "collection" in running:
+        running["collection"].wait()  # for the bytecode
+    over = [check for check in running.values() if check.is_over()]
+    # The others use the time in which tests wait: for programs, a browser, the disk.
+    beside = [check for check in running.values() if check not in over]
+    failed = [check.name for check in over if check.has_failed()]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "tests.xml")
         pytest = ["pytest", "-q", "--durations=25"]
-        beside = []  # in the time in which the tests wait: for programs, a browser, the disk
         if NUMERICAL and not arguments:
             older = older_processor()
             shown = " ".join(f"{name}='{value}'" for name, value in older.items())

@@ -323,6 +323,22 @@ def test_a_check_without_a_test_that_ran_fails(script, monkeypatch, capfd, body,
     assert verdict in capfd.readouterr().out.splitlines()[-1]
 
 
+def test_tests_start_when_all_are_collected_and_other_checks_go_on(script, monkeypatch, capfd):
+    late = (
+        "import pathlib, sys, time\nwhile not pathlib.Path('ran').exists():\n    time.sleep(0.01)\n"
+    )
+    (script.ROOT / "late.py").write_text(f"{late}sys.exit(3)\n")
+    (script.ROOT / "collects.py").touch()
+    test = "from pathlib import Path\n\n\ndef test_it():\n    Path('ran').touch()\n"
+    (script.ROOT / "test_one.py").write_text(test)
+    monkeypatch.setattr(script, "CHECKS", {"late": ["late"], "collection": ["collects"]})
+    monkeypatch.setattr(script, "NUMERICAL", [])
+    monkeypatch.setattr(script, "in_parallel", lambda: [])
+    monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
+    assert script.check([]) == 1
+    assert capfd.readouterr().out.splitlines()[-1] == "==== FAILED: late"
+
+
 def test_checks_that_run_together_print_one_after_the_other(script, monkeypatch, capfd):
     monkeypatch.setattr(script, "VENV_PYTHON", Path(sys.executable))
     for name, code in (("good", ""), ("bad", "sys.exit(3)")):

@@ -347,7 +347,7 @@ def test_a_rank_that_finds_nan_skips_the_step_on_all(folder):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=lambda n: n.name)
 def test_a_rank_that_is_killed_or_stopped_ends_all_and_the_run_resumes(folder, number):
     statement = f"time.sleep(1); os.kill(os.getpid(), {number:d}); time.sleep(9)"
-    printed = fails(folder, statement, "run.save_every_steps=1")
+    printed = fails(folder, statement, "run.save_every_steps=5")
     event = "killed" if number == signal.SIGKILL else "stopped"
     assert re.search(f"rank 1 of 3: process .* {event}", printed)
     assert "it was at net.py:" in printed
@@ -355,7 +355,7 @@ def test_a_rank_that_is_killed_or_stopped_ends_all_and_the_run_resumes(folder, n
     (found,) = (folder / "runs").glob("*/*")
     again, printed = train(folder, 1, "runs", words=("resume", str(found)))
     assert "resuming after epoch" in printed
-    expected = alone(folder, "alone", "run.epochs=6", "run.save_every_steps=1")
+    expected = alone(folder, "alone", "run.epochs=6", "run.save_every_steps=5")
     assert different(expected, again) == []
 
 

@@ -43,16 +43,21 @@ class RecordedAnswers:
         for entry in self.suite.entries:
             reason = self.suite.pending.get(entry.id)
             if reason:
-                mark = pytest.mark.xfail(reason=reason, strict=True)
-                yield pytest.param({entry.id: entry}, id=entry.id, marks=mark)
+                pending = pytest.mark.xfail(reason=reason, strict=True)
+                marks = [pending, *self._skipped(entry.family)]
+                yield pytest.param({entry.id: entry}, id=entry.id, marks=marks)
             else:
                 found.setdefault(entry.family, {}).setdefault(entry.group, {})[entry.id] = entry
         for family, by_group in found.items():
-            skip = self.suite.families[family].skip
-            marks = [pytest.mark.skip(reason=skip)] if skip else []
+            marks = self._skipped(family)
             for name, part in neighbours(by_group, self.together).items():
                 cases = {key: entry for group in part for key, entry in by_group[group].items()}
                 yield pytest.param(cases, id=name, marks=marks)
+
+    def _skipped(self, family: str) -> list[pytest.MarkDecorator]:
+        """Return the mark that skips the entries of a family, if they cannot run here."""
+        reason = self.suite.families[family].skip
+        return [pytest.mark.skip(reason=reason)] if reason else []
 
     def test_answers_as_pytorch(
         self, cases: dict[str, Entry], request: pytest.FixtureRequest

@@ -344,6 +344,7 @@ def test_a_rank_that_finds_nan_skips_the_step_on_all(folder):
     assert json.loads((found / "run.json").read_text())["skipped"] == 1
 
 
+@pytest.mark.sampled(2)  # test_faults.py tells killed ranks from stopped ones
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP], ids=lambda n: n.name)
 def test_a_rank_that_is_killed_or_stopped_ends_all_and_the_run_resumes(folder, number):
     statement = f"time.sleep(1); os.kill(os.getpid(), {number:d}); time.sleep(9)"
@@ -359,6 +360,7 @@ def test_a_rank_that_is_killed_or_stopped_ends_all_and_the_run_resumes(folder, n
     assert different(expected, again) == []
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda n: n.name)
 def test_a_signal_to_mpirun_stops_all_after_a_step(folder, number):
     words = ["-m", "tinynet", "train", "digits.toml", "run.epochs=99999", "run.eval_every=1000"]

@@ -400,7 +400,7 @@ def test_ctrl_c(write, digits, search, tmp_path, capsys):
             pass
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)  # test_sweep.py has others
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 @pytest.mark.parametrize("whom, number", KILLS)
 def test_a_trial_that_is_killed_while_it_starts_has_not_failed(

@@ -81,7 +81,8 @@ def test_a_warning_gets_a_line_of_its_own(write, digits, tmp_path):
     assert any(re.fullmatch(r"warning: .*the metric is slow", s) for s in Screen(text, 200).lines)
 
 
-@pytest.mark.parametrize("jobs, columns", [(1, 60), (2, 80)])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("jobs, columns", [(2, 80), (1, 60)])
 def test_a_sweep_shows_the_epochs_of_its_runs(jobs, columns, write, digits, tmp_path):
     values = ["optimizer.lr=0.01,0.1", "model.sizes=[64, 16, 10],[64, 300, 300, 10]", "epochs=20"]
     sweep = ["sweep", write(digits), *values, "report=false", "--jobs", str(jobs)]

@@ -7,3 +7,4 @@ from .suite import SUITE
 
 class TestLibraries(RecordedAnswers):
     suite = SUITE
+    together = 8

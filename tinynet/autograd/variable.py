@@ -11,6 +11,16 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.ops.creation.tensor_types import TensorKind
 
 
+def is_checkpoint_valid() -> bool:
+    """Return whether the running backward pass reaches all leaves.
+
+    False in passes that compute only the gradients of some tensors, which leave out the
+    parameters of checkpointed functions, and in passes inside of those.
+    """
+    running = mode.backward_pass
+    return running is None or running.reaches_all
+
+
 class Engine:
     """The part of PyTorch's engine that programs use."""
 
@@ -24,6 +34,8 @@ class Engine:
         if mode.backward_pass is None:
             raise RuntimeError("Final callbacks can only be installed during backward pass.")
         mode.backward_pass.callbacks.append(callback)
+
+    is_checkpoint_valid = staticmethod(is_checkpoint_valid)
 
 
 class Variable(metaclass=TensorKind):

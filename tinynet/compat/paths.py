@@ -329,6 +329,7 @@ _JACOBIANS = "get_analytical_jacobian get_numerical_jacobian"
 _IMPORTED = {
     "torch._jit_internal": _LISTS,
     "torch._tensor": f"Tensor {_OVERRIDES}",
+    "torch.autograd": "_is_checkpoint_valid",
     "torch.autograd.gradcheck": _JACOBIANS,
     "torch.distributions": f"F Tensor {_UTILITIES}",
     "torch.distributions.transforms": _TRIANGLES,
@@ -366,6 +367,7 @@ _SOURCES = {
     },
     **{name: f"collections.{name}" for name in ("OrderedDict", "namedtuple")},
     **{name: f"itertools.{name}" for name in ("chain", "islice")},
+    "_is_checkpoint_valid": "tinynet.autograd.variable.is_checkpoint_valid",
     "_format_param": "tinynet.optim.lr_scheduler.base.per_group",
     "_update_param_group_val": "tinynet.optim.lr_scheduler.base.put",
     "Buffer": "torch.nn.Buffer",

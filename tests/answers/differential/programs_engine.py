@@ -431,3 +431,31 @@ def callbacks_run_at_the_end_of_the_pass(T):
     function(T, lambda ctx, x: x * 1, backward).apply(x * 2).sum().backward()
     outside = attempt(lambda: engine.queue_callback(lambda: None))
     return {"log": log, "outside": outside}
+
+
+@program
+def whether_a_pass_reaches_all_leaves(T):
+    valid = T.autograd.Variable._execution_engine.is_checkpoint_valid
+    log = [valid()]
+
+    def backward(ctx, g):
+        log.append(valid())
+        if ctx.depth:
+            with T.enable_grad():
+                leaf = T.tensor([1.0], requires_grad=True)
+                noting(0)(leaf).sum().backward()
+        return g
+
+    def noting(depth):
+        def forward(ctx, x):
+            ctx.depth = depth
+            return x * 1
+
+        return function(T, forward, backward).apply
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    noting(1)(x).sum().backward()
+    T.autograd.grad(noting(1)(x).sum(), x)
+    noting(1)(x).sum().backward(inputs=[x])
+    log.append(valid())
+    return {"log": log}

@@ -323,3 +323,50 @@ def a_prehook_of_a_node_with_two_outputs(T):
     mean.grad_fn.register_prehook(lambda gs: log.append(gs[1].tolist()) or (gs[0], gs[1] * 10))
     (variance.sum() + mean.sum()).backward()
     return {"log": log, "x": x, "one": variance.grad_fn is mean.grad_fn}
+
+
+@program
+def hooks_of_one_gradient_are_given_one_tensor(T):
+    seen = []
+
+    def mark(g):
+        g.mark = len(seen)
+        seen.append(g)
+
+    def double(g):
+        seen.append(g)
+        return g * 2
+
+    def watched(t):
+        seen.clear()
+        for hook in (mark, mark, double, mark, mark):
+            t.register_hook(hook)
+        (t * 3).sum().backward()
+        return [[a is b for a in seen] for b in seen], [getattr(g, "mark", None) for g in seen]
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    inner, leaf = watched(x * 2), watched(x)
+    given = T.tensor([7.0, 5.0])
+    y = x * 2
+    y.register_hook(lambda g: given)
+    y.register_hook(lambda g: seen.append(g is given))
+    y.sum().backward()
+    return {"inner": inner, "leaf": leaf, "given": seen[-1], "x": x}
+
+
+@program
+def hooks_of_one_node_are_given_one_tensor(T):
+    log = []
+
+    def mark(gs, *others):
+        log.append(getattr(gs[0], "mark", None))
+        gs[0].mark = len(log)
+
+    x = T.tensor([1.0, 2.0], requires_grad=True)
+    y = x * 2
+    for _ in range(2):
+        y.grad_fn.register_prehook(mark)
+    for _ in range(2):
+        y.grad_fn.register_hook(mark)
+    y.sum().backward()
+    return {"log": log, "x": x}

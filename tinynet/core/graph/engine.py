@@ -52,9 +52,13 @@ class HookedPass:
             for number, of_one in hooks.tensor.items()
             for handle, hook in of_one.items()
         ]
+        shown: dict[int, Any] = {}  # all hooks see one tensor: they may set attributes of it
         for _handle, number, hook in sorted(registered, key=operator.itemgetter(0)):
             g = slots[number]
-            slots[number] = self._replaced(hook(self._tensor(g)), g, hook)
+            seen = shown[number] if number in shown else self._tensor(g)
+            returned = hook(seen)
+            slots[number] = self._replaced(returned, g, hook)
+            shown[number] = seen if returned is None else returned
         for number, kept in hooks.retained.items():
             self._retain(kept(), slots[number])
         return slots
@@ -90,22 +94,24 @@ class HookedPass:
         return returned if self.recorded else returned._array
 
     def _pre_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
+        seen = tuple(self._tensor(x) for x in slots)
         for hook in [*hooks.pre.values()]:
-            seen = tuple(self._tensor(x) for x in slots)
             returned = hook(seen)
             if returned is not None:
                 check_replaced(hook, returned, len(slots))
+                seen = tuple(returned)
                 slots = [x if self.recorded or x is None else x._array for x in returned]
         return slots
 
     def _post_hooks(self, hooks: Hooks, results: tuple[Any, ...], g: Any) -> tuple[Any, ...]:
         outs = g if isinstance(g, list) else [g]
         seen = tuple(self._tensor(x) for x in outs)
+        given = tuple(None if x is UNREACHED else self._tensor(x) for x in results)
         for hook in [*hooks.post.values()]:
-            given = tuple(None if x is UNREACHED else self._tensor(x) for x in results)
             returned = hook(given, seen)
             if returned is not None:
                 check_replaced(hook, returned, len(results))
+                given = tuple(returned)
                 results = tuple(x if self.recorded or x is None else x._array for x in returned)
         return results
 
@@ -259,6 +265,7 @@ class BackwardPass(HookedPass):
         self.callbacks: list[Callable[[], Any]] = []  # run at the end of the pass
         outer = mode.backward_pass
         self.depth = 0 if outer is None else outer.depth + 1
+        self.reaches_all = inputs is None and (outer is None or outer.reaches_all)
 
     def run(self) -> None:
         """Run the pass: accumulate the gradients of leaves, or capture those of the inputs."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
 from typing import Any, SupportsIndex, overload
+
+from tinynet.dtypes.kinds import namespace
 
 
 class Size(tuple[int, ...]):
@@ -34,13 +37,10 @@ class Size(tuple[int, ...]):
 
     def numel(self) -> int:
         """Return the number of elements."""
-        total = 1
-        for n in self:
-            total *= n
-        return total
+        return math.prod(self)
 
     def __repr__(self) -> str:
-        return f"tinynet.Size({list(self)})"
+        return f"{namespace(Size)}.Size({list(self)})"
 
     @overload
     def __getitem__(self, index: SupportsIndex) -> int: ...

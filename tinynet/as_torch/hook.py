@@ -224,6 +224,8 @@ def inner(path: str, homes: list[ModuleType], name: str) -> Any:
         vars(sys.modules[path])[name] = value = paths.lazy_name(homes, name)
         return value
     importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
+    if name == "__all__" and not importing:
+        return [one for one in dir(sys.modules[path]) if not one.startswith("_")]
     if name.startswith("__") or (importing and sys.modules[path].__name__ == path):
         raise AttributeError(f"module {path!r} has no attribute {name!r}")  # find_spec comes next
     raise AttributeError(str(note(full)), name=name, obj=sys.modules[path])

@@ -215,6 +215,35 @@ class SparseTensor(Tensor):
         shape = tuple(pattern.shape[d] for d in places)
         return _sparse(Pattern(pattern.index[places], shape), self._array.values)
 
+    def unsqueeze(self, dim: int) -> Tensor:
+        """Return the tensor with a new dimension of length 1, a sparse one if it is among them."""
+        pattern, values, count = self._array.pattern, self._array.values, self.sparse_dim()
+        place = axis_of(dim, self.dim() + 1)
+        if place > count:
+            return _sparse(pattern, values.unsqueeze(place - count + 1))
+        shape = (*pattern.shape[:place], 1, *pattern.shape[place:])
+        return _sparse(Pattern(np.insert(pattern.index, place, 0, axis=0), shape), values)
+
+    def select(self, dim: int, index: int) -> Tensor:
+        """Return the tensor at one index of a dimension; a dense one of the last sparse one."""
+        entries, count = self._array, self.sparse_dim()
+        axis = axis_of(dim, self.dim())
+        length = entries.shape[axis]
+        if not -length <= index < length:
+            raise IndexError(
+                f"select(): index {index} out of range for tensor of size {[*entries.shape]} at "
+                f"dimension {axis}"
+            )
+        if axis >= count:
+            return _sparse(entries.pattern, entries.values.select(axis - count + 1, index))
+        there = np.flatnonzero(entries.pattern.index[axis] == index % length)
+        values = entries.values[wrap(there)]
+        if count == 1:
+            return values.sum(0)
+        shape = entries.pattern.shape[:axis] + entries.pattern.shape[axis + 1 :]
+        index_there = np.delete(entries.pattern.index, axis, 0)[:, there]
+        return _sparse(Pattern(index_there, shape), values)
+
     def mm(self, mat2: Tensor) -> Tensor:
         """Return the product with a dense matrix."""
         return mm(self, mat2)

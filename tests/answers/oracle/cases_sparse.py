@@ -206,6 +206,21 @@ for _name, _call in {
     fails(f"sparse_coo_tensor-of-dense-dimensions-{_name}", _call, f64(5, 2).const)
 
 
+for _name, _call in {
+    "unsqueeze": lambda s, *at: s.unsqueeze(*at),
+    "select": lambda s, *at: s.select(*at),
+}.items():
+    for _at in (0, 1, 2, -1) if _name == "unsqueeze" else ((0, 1), (1, -1), (2, 1)):
+        case(
+            f"sparse_coo_tensor-{_name}-{_at}",
+            lambda tn, v, call=_call, at=_at: entries(
+                call(hybrid(tn, v), *(at if isinstance(at, tuple) else (at,))).coalesce()
+            ),
+            f64(5, 2).const,
+        )
+fails("sparse_coo_tensor-select-beyond", lambda tn, v: hybrid(tn, v).select(1, 9), f64(5, 2).const)
+
+
 def written(tn, v):
     """What a graph attention layer does with the sums of its rows."""
 

@@ -299,3 +299,25 @@ print([f.wait() for f in both.wait()], _reduction.get_enum("sum"), torch.__confi
         "[1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0] [[2, 2], [3]]",
         "[1, 2] 2 tinynet",
     ]
+
+
+TEXTS = """
+import torch
+from torch.autograd import Variable, _is_checkpoint_valid
+
+assert f"{torch.ones(2, 3).shape} {torch.Size([])}" == "torch.Size([2, 3]) torch.Size([])"
+assert eval(repr(torch.Size([4]))) == (4,)
+assert _is_checkpoint_valid() and Variable._execution_engine.is_checkpoint_valid()
+for module in (torch.distributions, torch.optim.lr_scheduler, torch.nn.utils, torch.amp):
+    assert module.__all__ and all(hasattr(module, name) for name in module.__all__)
+assert "Normal" in torch.distributions.__all__ and "StepLR" in torch.optim.lr_scheduler.__all__
+names = {}
+exec("from torch.distributions import *", names)
+assert names["Normal"] is torch.distributions.Normal
+"""
+
+
+def test_shapes_name_torch_and_modules_list_their_names(folder):
+    (folder / "program.py").write_text(TEXTS)
+    done = run("-m", "tinynet.as_torch", "program.py", cwd=folder)
+    assert done.returncode == 0, done.stderr

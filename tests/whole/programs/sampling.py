@@ -52,8 +52,20 @@ class Sampling:
         self._without_gradient(kinds.Dirichlet, self.dirichlet, "concentration")
         self._without_gradient(kinds.Wishart, self.wishart, "df")
         self.torch.normal = self.drawn_normal
+        self._replace_gamma(self.torch._standard_gamma)
         self._rename()
         self._shift_sequences(self.torch.quasirandom.SobolEngine)
+
+    def _replace_gamma(self, engines: Any) -> None:
+        """Replace the function below `Gamma`, which programs call with a generator of their own."""
+
+        def drawn(alpha: Any, generator: Any = None) -> Any:
+            if alpha.requires_grad and self.torch.is_grad_enabled():
+                return engines(alpha)
+            values = self.draws.counts("standard_gamma", tuple(alpha.shape), alpha)
+            return self.torch.from_numpy(np.asarray(values)).to(alpha.dtype)
+
+        self.torch._standard_gamma = drawn
 
     def _shift_sequences(self, engine: Any) -> None:
         """Shift points of Sobol's sequence in place of each engine's own scramble."""

@@ -47,18 +47,13 @@ class HookedPass:
 
     def _tensor_hooks(self, hooks: Hooks, slots: list[Any]) -> list[Any]:
         """Run the tensor hooks in order of registration, then fill retained gradients."""
-        registered = [
-            (handle, number, hook)
-            for number, of_one in hooks.tensor.items()
-            for handle, hook in of_one.items()
-        ]
-        shown: dict[int, Any] = {}  # all hooks see one tensor: they may set attributes of it
+        registered = [(h, n, hook) for n, own in hooks.tensor.items() for h, hook in own.items()]
+        shown = [self._tensor(g) for g in slots]  # all see one tensor: they may set attributes
         for _handle, number, hook in sorted(registered, key=operator.itemgetter(0)):
-            g = slots[number]
-            seen = shown[number] if number in shown else self._tensor(g)
-            returned = hook(seen)
-            slots[number] = self._replaced(returned, g, hook)
-            shown[number] = seen if returned is None else returned
+            returned = hook(shown[number])
+            if returned is not None:
+                slots[number] = self._replaced(returned, slots[number], hook)
+                shown[number] = returned
         for number, kept in hooks.retained.items():
             self._retain(kept(), slots[number])
         return slots
@@ -76,8 +71,6 @@ class HookedPass:
                 t._grad = wrap(np.asarray(arrays.add(t._grad._array, seen._array)))
 
     def _replaced(self, returned: Any, g: Any, hook: Any) -> Any:
-        if returned is None:
-            return g
         if not isinstance(returned, Tensor):
             raise TypeError(f"expected Variable, but hook returned '{type(returned).__name__}'")
         if g is None:

@@ -2,7 +2,7 @@
 
 A sparse tensor stores the indices of its entries, its ``Pattern``, and their values: a tensor with
 history. Products with dense matrices use only the entries, in forward and backward; all other
-operations convert it to a dense array. Gradients of ``Embedding(sparse=True)`` store rows instead
+operations see the dense array, and its history leads to the values. Gradients of ``Embedding(sparse=True)`` store rows instead
 (``core/graph/accumulate_grad.py``, ``rows.py``).
 """
 
@@ -20,15 +20,15 @@ from tinynet.core import layouts
 from tinynet.core.declaration.operation import operation
 from tinynet.core.graph import views
 from tinynet.core.graph.accumulate_grad import Rows
+from tinynet.core.modes import mode
 from tinynet.core.tensors.subclasses import plain
-from tinynet.core.tensors.tensor import Tensor, method, wrap
+from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, method, wrap
 from tinynet.dtypes import Array, DtypeLike
 from tinynet.kernels.indexing import add_computed_rows
 from tinynet.ops.creation.constructors import as_tensor, zeros
 from tinynet.ops.creation.tensor_types import TensorKind
 from tinynet.ops.indexing.index_put import index_put
 from tinynet.ops.pointwise.conversion import converted
-from tinynet.ops.products.matmul import unsafe_view
 from tinynet.ops.shaping.views import axis_of
 
 
@@ -71,7 +71,25 @@ sparse_product.grad(
 )
 
 
-class Entries:
+@operation(node="ToDenseBackward0", complex=True)
+def spread_entries(values: Array, /, pattern: Pattern) -> Array:
+    """Return the dense array of the entries of a sparse tensor; those at one place are added."""
+    whole = np.zeros((math.prod(pattern.shape), *values.shape[1:]), values.dtype)
+    np.add.at(whole, pattern.flat, values)
+    return whole.reshape((*pattern.shape, *values.shape[1:]))
+
+
+@operation(node="SparseMaskBackward0", complex=True)
+def entries_at(self: Array, /, pattern: Pattern) -> Array:
+    """Return the entries of a dense array at the places of a pattern."""
+    return self.reshape((-1, *self.shape[len(pattern.shape) :]))[pattern.flat]
+
+
+spread_entries.grad(values=lambda g, pattern: entries_at(g, pattern))
+entries_at.grad(self=lambda g, pattern: spread_entries(g, pattern))
+
+
+class Entries(np.lib.mixins.NDArrayOperatorsMixin):
     """The entries of a sparse tensor, in place of its array; numpy sees the dense array."""
 
     strides = ()
@@ -81,11 +99,6 @@ class Entries:
         self.shape = (*pattern.shape, *values._array.shape[1:])
         self.dtype = values._array.dtype
         self.ndim, self.size = len(self.shape), int(np.prod(self.shape, dtype=int))
-
-    @property
-    def flat_shape(self) -> tuple[int, ...]:
-        """The shape of the dense array with one dimension for all sparse ones."""
-        return (math.prod(self.pattern.shape), *self.values._array.shape[1:])
 
     def tensor(self) -> Tensor:
         """Return a sparse tensor with these entries."""
@@ -99,8 +112,7 @@ class Entries:
         return Rows(index, values, self.shape[0], coalesced=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        whole = np.zeros(self.shape, self.dtype)
-        np.add.at(whole.reshape(self.flat_shape), self.pattern.flat, self.values._array)
+        whole: Array = spread_entries.kernel(self.values._array, self.pattern)
         return whole if dtype is None else whole.astype(dtype)
 
     def __array_ufunc__(self, ufunc: Any, how: str, *inputs: Any, **options: Any) -> Any:
@@ -108,6 +120,11 @@ class Entries:
             raise self._refused()
         dense = [np.asarray(x) if isinstance(x, Entries) else x for x in inputs]
         return getattr(ufunc, how)(*dense, **options)
+
+    @staticmethod
+    def apply_operation(op: Any, args: Any, kwargs: Any) -> Any:
+        """Return what an operation computes of dense arrays, as in formulas of derivatives."""
+        return op.kernel(*(np.asarray(x) if isinstance(x, Entries) else x for x in args), **kwargs)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -148,10 +165,7 @@ class SparseTensor(Tensor):
 
     def to_dense(self, dtype: DtypeLike = None, *, masked_grad: bool | None = None) -> Tensor:
         """Return the dense tensor."""
-        pattern, values = self._array.pattern, self._array.values
-        whole: Any = zeros(self._array.flat_shape, dtype=values.dtype)
-        whole = index_put(whole, (wrap(pattern.flat),), values, accumulate=True)
-        whole = unsafe_view.function(whole, self._array.shape)  # no view, as in PyTorch
+        whole: Tensor = spread_entries.function(self._array.values, self._array.pattern)
         return whole if dtype is None else converted(whole, dtypes.as_numpy(dtype))
 
     def coalesce(self) -> Tensor:
@@ -300,7 +314,13 @@ class SparseTensor(Tensor):
 
 def _sparse(pattern: Pattern, values: Tensor) -> Tensor:
     entries: Any = Entries(pattern, values)  # in the place of an array
-    return wrap(entries, SparseTensor)
+    made = wrap(entries, SparseTensor)
+    if mode.grad and views.requires_grad(values):
+        # Operations that see the dense array regenerate its history from the values, as of a view.
+        made._counter = counter_of(values)
+        made._view = views.View(values, ((spread_entries, (pattern,)),), -1, None)
+        made._requires_grad = VIEW
+    return made
 
 
 def _rebuilt(index: Array, shape: tuple[int, ...], values: Tensor, requires_grad: bool) -> Tensor:

@@ -235,3 +235,54 @@ def test_the_data_of_a_sparse_tensor_are_sparse():
     assert matrix.data.coalesce().indices().tolist() == [[0, 1], [1, 0]]
     matrix.data = tn.sparse_coo_tensor([[0], [0]], [3.0], (2, 2))
     assert matrix.to_dense().tolist() == [[3.0, 0.0], [0.0, 0.0]]
+
+
+# ---- operations that see the dense array --------------------------------------------------------
+
+ON_DENSE = {
+    "mm": lambda w, d: tn.mm(w, d),
+    "mm of both": lambda w, d: tn.mm(d, w),
+    "matmul": lambda w, d: tn.matmul(w, d),
+    "addmm": lambda w, d: tn.addmm(d, w, d),
+    "mv": lambda w, d: tn.mv(w, d[:, 0]),
+    "a number": lambda w, d: w * 2 - w / 4,
+    "itself": lambda w, d: w * w + w,
+    "a dense tensor": lambda w, d: d + w * d,
+    "power": lambda w, d: w**3,
+    "functions": lambda w, d: (-w).abs() + w.exp() + tn.relu(w),
+    "transposed": lambda w, d: tn.mm(w.t(), d),
+    "joined": lambda w, d: tn.cat([w, d, w]),
+    "part": lambda w, d: w.sum(0) * w[1],
+}
+
+
+@pytest.mark.parametrize("name", ON_DENSE)
+def test_operations_are_recorded_to_the_values(name):
+    def gradients(make):
+        values = tn.tensor([1.0, -2.0, 3.0], dtype=tn.float64, requires_grad=True)
+        dense = tn.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=tn.float64, requires_grad=True)
+        result = ON_DENSE[name](make(values * 2), dense)
+        assert result.requires_grad
+        (first,) = tn.autograd.grad((result * result).sum(), values, create_graph=True)
+        return [first, *tn.autograd.grad(first.square().sum(), [values, dense], allow_unused=True)]
+
+    def sparse(values):
+        made = tn.sparse_coo_tensor([[0, 1, 1], [1, 0, 0]], values, (2, 2))
+        assert made.requires_grad and not made.is_leaf
+        return made
+
+    def full(values):
+        return tn.stack([tn.zeros_like(values[0]), values[0], values[1] + values[2],
+                         tn.zeros_like(values[0])]).reshape(2, 2)  # fmt: skip
+
+    for found, expected in zip(gradients(sparse), gradients(full), strict=True):
+        assert (found is None) == (expected is None)
+        assert found is None or tn.allclose(found, expected)
+
+
+def test_without_history_nothing_is_recorded():
+    values = tn.ones(2, requires_grad=True)
+    with tn.no_grad():
+        made = tn.sparse_coo_tensor([[0, 1]], values * 2)
+    assert not made.requires_grad and not (made * 2).requires_grad
+    assert not tn.sparse_coo_tensor([[0, 1]], values).detach().requires_grad

@@ -2,8 +2,8 @@
 
 A sparse tensor stores the indices of its entries, its ``Pattern``, and their values: a tensor with
 history. Products with dense matrices use only the entries, in forward and backward; all other
-operations see the dense array, and its history leads to the values. Gradients of ``Embedding(sparse=True)`` store rows instead
-(``core/graph/accumulate_grad.py``, ``rows.py``).
+operations see the dense array, whose history leads to the values. Gradients of
+``Embedding(sparse=True)`` store rows instead (``core/graph/accumulate_grad.py``, ``rows.py``).
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ class SDPBackend(enum.Enum):
     """PyTorch's attention backends.
 
     Example:
-        >>> from tinynet.compat import attention
-        >>> attention.SDPBackend.MATH.name
+        >>> from tinynet.compat import refusal
+        >>> refusal.SDPBackend.MATH.name
         'MATH'
     """
 
@@ -137,8 +137,8 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
         TypeError: ``backends`` is something else.
 
     Example:
-        >>> from tinynet.compat import attention
-        >>> with attention.sdpa_kernel(attention.SDPBackend.MATH):
+        >>> from tinynet.compat import refusal
+        >>> with refusal.sdpa_kernel(refusal.SDPBackend.MATH):
         ...     pass
     """
     chosen = backends if isinstance(backends, list) else [backends]
@@ -178,8 +178,8 @@ def is_ninja_available() -> bool:
     """Return False: nothing is compiled.
 
     Example:
-        >>> from tinynet.compat.utilities import cpp_extension
-        >>> cpp_extension.is_ninja_available()
+        >>> from tinynet.compat import refusal
+        >>> refusal.is_ninja_available()
         False
     """
     return False

@@ -62,7 +62,10 @@ ELSEWHERE = {
     "glu_backward": "the rows of glu",  # the same
     "solved_with_factor": "the rows of cholesky_solve",
     "inverse_with_factor": "the rows of cholesky_inverse",
-    "sparse_product": "tests/whole/as_torch",  # takes the pattern of a sparse matrix
+    # These take the pattern of a sparse tensor.
+    **dict.fromkeys(
+        ["sparse_product", "spread_entries", "entries_at"], "tests/unit/nn/test_sparse.py"
+    ),
     **dict.fromkeys(
         [
             *("angle", "complex", "conj_physical", "conjugate", "imaginary_part", "parts", "polar"),

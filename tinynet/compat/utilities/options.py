@@ -48,11 +48,11 @@ def patch(
         kwargs: values by option.
 
     Example:
-        >>> from tinynet.compat.utilities import compiling
-        >>> with compiling.patch(suppress_errors=True):
-        ...     compiling.suppress_errors
+        >>> from tinynet.compat.utilities import options
+        >>> with options.patch(suppress_errors=True):
+        ...     options.suppress_errors
         True
-        >>> compiling.suppress_errors
+        >>> options.suppress_errors
         False
     """
     given = {changes: value} if isinstance(changes, str) else dict(changes or {})

@@ -101,12 +101,12 @@ OF_ALL = {
 LOOPED = frozenset(
     """
     _unique2_values addbmm addr all_distances batch_normalized blocks complex_transform
-    convolve_backward ctc_nll ctc_nll_backward diagonal_filled gru_sequence histc kept_rows
-    ldl_and_info ldl_solution lstm_sequence masked_scatter masked_select normal_placed
+    convolve_backward ctc_nll ctc_nll_backward diagonal_filled entries_at gru_sequence histc
+    kept_rows ldl_and_info ldl_solution lstm_sequence masked_scatter masked_select normal_placed
     packed_factors pair_distances parts plane_indices_2x2 put real_transform renorm rnn_sequence
-    sparse_product spread_backward strided summed_bags take take_sum trace transform_to_real
-    unique_consecutive_values unique_dim_values view_as_complex view_as_real viewed_as
-    weighted_bags weighted_rows""".split()
+    sparse_product spread_backward spread_entries strided summed_bags take take_sum trace
+    transform_to_real unique_consecutive_values unique_dim_values view_as_complex view_as_real
+    viewed_as weighted_bags weighted_rows""".split()
 )
 BORDER = frozenset("enter leave".split())  # their kernels take batched arrays themselves
 MATRICES = "A"  # the name of a tensor input: a matrix, or any number of them

@@ -243,8 +243,8 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """Return an image with its values multiplied by a factor.
 
     Example:
-        >>> from tinynet.compat.vision.functions import colors
-        >>> colors.adjust_brightness(tn.full((1, 1, 2), 0.25), 2)
+        >>> from tinynet.compat.vision.functions import conversion
+        >>> conversion.adjust_brightness(tn.full((1, 1, 2), 0.25), 2)
         tensor([[[0.5000, 0.5000]]])
     """
     _refuse_negative("brightness_factor", brightness_factor)
@@ -356,8 +356,8 @@ def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     """Return the gray values of an image, as one channel or three.
 
     Example:
-        >>> from tinynet.compat.vision.functions import colors
-        >>> colors.rgb_to_grayscale(tn.ones(3, 4, 4)).shape
+        >>> from tinynet.compat.vision.functions import conversion
+        >>> conversion.rgb_to_grayscale(tn.ones(3, 4, 4)).shape
         tinynet.Size([1, 4, 4])
     """
     gray = Grayscale(num_output_channels)

@@ -326,8 +326,8 @@ def rotate(
         fill: the value outside the image, or one per channel.
 
     Example:
-        >>> from tinynet.compat.vision.functions import warps
-        >>> warps.rotate(tn.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 90)
+        >>> from tinynet.compat.vision.functions import geometry
+        >>> geometry.rotate(tn.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 90)
         tensor([[[2., 4.],
                  [1., 3.]]])
     """
@@ -417,10 +417,10 @@ def perspective(
         ValueError: these are not four points each.
 
     Example:
-        >>> from tinynet.compat.vision.functions import warps
+        >>> from tinynet.compat.vision.functions import geometry
         >>> image = tn.arange(6.0).reshape(1, 2, 3)
         >>> moved = [[1, 0], [3, 0], [3, 2], [1, 2]]
-        >>> warps.perspective(image, [[0, 0], [2, 0], [2, 2], [0, 2]], moved, "nearest")
+        >>> geometry.perspective(image, [[0, 0], [2, 0], [2, 2], [0, 2]], moved, "nearest")
         tensor([[[0., 0., 1.],
                  [0., 3., 4.]]])
     """
@@ -455,8 +455,8 @@ def elastic_transform(
         ValueError: it has another shape.
 
     Example:
-        >>> from tinynet.compat.vision.functions import warps
-        >>> warps.elastic_transform(tn.tensor([[[1.0, 2.0]]]), tn.ones(1, 1, 2, 2) * 0.5)
+        >>> from tinynet.compat.vision.functions import geometry
+        >>> geometry.elastic_transform(tn.tensor([[[1.0, 2.0]]]), tn.ones(1, 1, 2, 2) * 0.5)
         tensor([[[1.1250, 0.7500]]])
     """
     if not isinstance(displacement, Tensor):

@@ -104,7 +104,7 @@ class Header(NamedTuple):
 
     Attributes:
         entries: by name, in the order of their data.
-        metadata: texts by name; None if there are none.
+        metadata: a text for each name; None if the file has none.
         start: the position in the file where the data begins.
     """
 
@@ -250,7 +250,7 @@ def save_file(
     Args:
         tensors: tensors by name; ``requires_grad`` and history are not stored.
         filename: a path, or a file open for writing in binary mode.
-        metadata: texts by name.
+        metadata: a text for each name.
 
     Raises:
         ValueError: a value is not a dense tensor.

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import json
-import re
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from .columns import Column
 from .outcomes import AbsentError, is_tensor, tensors
-
-FILE = Path(__file__).parent / "answers" / "strides.json"
 
 EMPTY = "numpy has no strides for arrays without elements"
 LONE = "the stride of a dimension of length 1, which moves no element"
@@ -24,6 +19,7 @@ KNOWN: dict[str, str] = {
         "refused, as for other sizes"
     ),
 }
+COLUMN = Column("strides", KNOWN)
 
 
 def _reversed(t: Any) -> Any:
@@ -129,20 +125,3 @@ def difference(theirs: Strides, ours: Strides | None) -> str | None:
     if [s for s, _ in pairs[0]] != [s for s, _ in pairs[1]]:
         return None  # other shapes, such as those of random results, are compared elsewhere
     return None if essential(theirs) == essential(ours) else f"{ours}, not {theirs}"
-
-
-@functools.cache
-def known(op: str, variant: str) -> str | None:
-    """Return the pattern of ``KNOWN`` that an operation and a variant fit."""
-    return next((p for p in KNOWN if re.fullmatch(p, f"{op} {variant}")), None)
-
-
-def load() -> dict[str, dict[str, Strides]]:
-    """Return PyTorch's strides by sample, ``add/float64/0``, and variant."""
-    return dict(json.loads(FILE.read_text(encoding="utf-8")))
-
-
-def save(found: dict[str, dict[str, Strides]]) -> None:
-    """Write PyTorch's strides, a line for each sample."""
-    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items()))
-    FILE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

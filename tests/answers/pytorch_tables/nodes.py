@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import json
-import re
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from .columns import Column
 from .outcomes import tensors
 
-FILE = Path(__file__).parent / "answers" / "nodes.json"
 FORWARD = "the function itself consists of other operations than in PyTorch"
 FORMULA = "the same derivative by another formula"
 KNOWN: dict[str, str] = {
@@ -32,6 +28,7 @@ KNOWN: dict[str, str] = {
     r"aminmax|nn\.functional\.prelu": "PyTorch takes another way for a tensor without dimensions",
     r"linalg\.det|tile": "PyTorch records nothing where a tensor is empty",
 }
+COLUMN = Column("nodes", KNOWN)
 UNDEFINED = "torch::autograd::NotImplemented"  # PyTorch has no second derivative: ours may have one
 
 
@@ -53,20 +50,3 @@ def different(theirs: list[str | None], ours: list[str | None]) -> list[str]:
     """Return a line for each name that is another one, and for each that one library lacks."""
     pairs = zip(theirs, ours, strict=True) if len(theirs) == len(ours) else [(theirs, ours)]
     return [f"{b}, not {a}" for a, b in pairs if a not in (b, UNDEFINED)]
-
-
-@functools.cache
-def known(sample: str) -> str | None:
-    """Return the pattern of ``KNOWN`` that the operation of ``sigmoid/float64/0`` fits."""
-    return next((p for p in KNOWN if re.fullmatch(p, sample.split("/")[0])), None)
-
-
-def load() -> dict[str, list[str | None]]:
-    """Return PyTorch's names by sample: ``sigmoid/float64/0``."""
-    return dict(json.loads(FILE.read_text(encoding="utf-8")))
-
-
-def save(found: dict[str, list[str | None]]) -> None:
-    """Write PyTorch's names, a line for each sample."""
-    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items()))
-    FILE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import tinynet as tn
 from tinynet.base import lazy
 
 from . import layouts, nodes, store, translate, writes
+from .columns import Column
 from .compare import difference
 from .known import known
 from .left_out import VALUES_LEFT_OUT, fits
@@ -23,6 +24,12 @@ from .rows import AMBIGUOUS, MOST, Row, rows
 
 KEPT = (0, 3)  # of the samples per operation and dtype; of errors, and known differences, all
 NUMBERS = 300  # in a sample or an answer: larger ones are compared live only
+# What else is recorded of a sample's function.
+COLUMNS: dict[Column, Callable[[Row], Any]] = {
+    nodes.COLUMN: Row.their_nodes,
+    layouts.COLUMN: Row.their_strides,
+    writes.COLUMN: Row.their_refusals,
+}
 
 
 def record(only: str = "") -> None:
@@ -30,9 +37,10 @@ def record(only: str = "") -> None:
     translate.install()
     names = _names()
     recorded = {k: v for k, v in store.load().items() if not re.search(only, k.split("/")[0])}
-    named = {k: v for k, v in nodes.load().items() if not re.search(only, k.split("/")[0])}
-    written = {k: v for k, v in writes.load().items() if not re.search(only, k.split("/")[0])}
-    laid = {k: v for k, v in layouts.load().items() if not re.search(only, k.split("/")[0])}
+    columns = {
+        column: {k: v for k, v in column.load().items() if not re.search(only, k.split("/")[0])}
+        for column in COLUMNS
+    }
     left = 0
     for rows_of_one in _samples(only):
         first = rows_of_one[0]
@@ -44,17 +52,13 @@ def record(only: str = "") -> None:
         if sample["faces"]:
             name = f"{first.op}/{first.dtype}/{first.number}"
             recorded[name] = sample
-            if "function" in sample["faces"] and (found := first.their_nodes()):
-                named[name] = found
-            if "function" in sample["faces"] and (strides := first.their_strides()):
-                laid[name] = strides
-            if "function" in sample["faces"] and (letters := first.their_refusals()):
-                written[name] = letters
+            for column, ask in COLUMNS.items() if "function" in sample["faces"] else ():
+                if found := ask(first):
+                    columns[column][name] = found
         left += not sample["faces"]
     store.save(dict(sorted(recorded.items())))
-    nodes.save(named)
-    layouts.save(laid)
-    writes.save(written)
+    for column, answers in columns.items():
+        column.save(answers)
     count = sum(len(s["faces"]) for s in recorded.values())
     print(f"{count} answers to {len(recorded)} samples; {left} samples are compared live only")
 

@@ -24,13 +24,14 @@ def differences(name, theirs):
 
 def test_results_have_the_strides_of_pytorch():
     wrong, used = {}, set()
-    for name, theirs in layouts.load().items():
+    for name, theirs in layouts.COLUMN.load().items():
         for variant, text in differences(name, theirs).items():
-            used.add(layouts.known(name.split("/")[0], variant))
-            if layouts.known(name.split("/")[0], variant) is None:
+            pattern = layouts.COLUMN.known(f"{name.split('/')[0]} {variant}")
+            used.add(pattern)
+            if pattern is None:
                 wrong[f"{name} {variant}"] = text
     assert wrong == {}
-    assert [pattern for pattern in layouts.KNOWN if pattern not in used] == [], "strike them"
+    assert layouts.COLUMN.unused(used) == [], "strike them"
 
 
 @pytest.mark.oracle
@@ -42,7 +43,7 @@ def test_the_installed_pytorch():
     count, wrong = 0, {}
     for row in rows.rows(faces=("function",), dtypes=("float64", "int64", "bool")):
         for variant, theirs in row.their_strides().items():
-            if layouts.known(row.op, variant) is None:
+            if layouts.COLUMN.known(f"{row.op} {variant}") is None:
                 count += 1
                 if text := row.stride_difference(variant, theirs):
                     wrong[f"{row.id} {variant}"] = text

@@ -20,11 +20,11 @@ def difference(name, theirs):
 
 
 def test_gradients_have_the_nodes_of_pytorch():
-    found = {name: difference(name, theirs) for name, theirs in nodes.load().items()}
+    found = {name: difference(name, theirs) for name, theirs in nodes.COLUMN.load().items()}
     wrong = {name: lines for name, lines in found.items() if lines}
-    assert {n: lines for n, lines in wrong.items() if nodes.known(n) is None} == {}
-    used = {nodes.known(name) for name in wrong}
-    assert [pattern for pattern in nodes.KNOWN if pattern not in used] == [], "strike them"
+    used = {name: nodes.COLUMN.known(name.split("/")[0]) for name in wrong}
+    assert {name: wrong[name] for name, pattern in used.items() if pattern is None} == {}
+    assert nodes.COLUMN.unused({*used.values()}) == [], "strike them"
 
 
 @pytest.mark.oracle
@@ -32,10 +32,11 @@ def test_gradients_have_the_nodes_of_pytorch():
 def test_the_record_is_that_of_the_installed_pytorch():
     from . import rows
 
-    record = nodes.load()
+    record = nodes.COLUMN.load()
+    dtypes = tuple({name.split("/")[1] for name in record})
     live = {
         name: row.their_nodes()
-        for row in rows.rows(faces=("function",), dtypes=("float64",), most=rows.MOST)
+        for row in rows.rows(faces=("function",), dtypes=dtypes, most=rows.MOST)
         if (name := re.sub("/function", "", row.id)) in record
     }
     assert live == record

@@ -24,11 +24,11 @@ def ours(name):
 
 
 def test_writes_are_refused_as_in_pytorch():
-    found = {name: (theirs, ours(name)) for name, theirs in writes.load().items()}
+    found = {name: (theirs, ours(name)) for name, theirs in writes.COLUMN.load().items()}
     wrong = {name: pair for name, pair in found.items() if pair[0] != pair[1]}
-    assert {n: pair for n, pair in wrong.items() if writes.known(n) is None} == {}
-    used = {writes.known(name) for name in wrong}
-    assert [pattern for pattern in writes.KNOWN if pattern not in used] == [], "strike them"
+    used = {name: writes.COLUMN.known(name.split("/")[0]) for name in wrong}
+    assert {name: wrong[name] for name, pattern in used.items() if pattern is None} == {}
+    assert writes.COLUMN.unused({*used.values()}) == [], "strike them"
 
 
 @pytest.mark.oracle
@@ -36,7 +36,7 @@ def test_writes_are_refused_as_in_pytorch():
 def test_the_record_is_that_of_the_installed_pytorch():
     from . import rows
 
-    record = writes.load()
+    record = writes.COLUMN.load()
     live = {
         name: row.their_refusals()
         for row in rows.rows(faces=("function",), dtypes=("float64",), most=rows.MOST)

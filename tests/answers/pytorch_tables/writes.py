@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import json
-import re
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from .columns import Column
 from .outcomes import AbsentError, tensors
 
-FILE = Path(__file__).parent / "answers" / "writes.json"
 # Patterns of an operation.
 COMPOSED = "the function itself consists of other operations than in PyTorch"
 KNOWN: dict[str, str] = {
@@ -26,6 +22,7 @@ KNOWN: dict[str, str] = {
     r"nn\.functional\.cross_entropy": "one operation, whose second derivatives read the logits",
     r"index_put": "a copy of the indices is saved, which no write reaches",
 }
+COLUMN = Column("writes", KNOWN)
 
 
 def refused(library: Any, function: Callable[..., Any], arguments: Callable[[], Any]) -> str:
@@ -81,20 +78,3 @@ def _passes(
             raise
         return None
     return len(given), len(made)
-
-
-@functools.cache
-def known(sample: str) -> str | None:
-    """Return the pattern of ``KNOWN`` that the operation of ``sigmoid/float64/0`` fits."""
-    return next((p for p in KNOWN if re.fullmatch(p, sample.split("/")[0])), None)
-
-
-def load() -> dict[str, str]:
-    """Return PyTorch's answers by sample: ``sigmoid/float64/0``."""
-    return dict(json.loads(FILE.read_text(encoding="utf-8")))
-
-
-def save(found: dict[str, str]) -> None:
-    """Write PyTorch's answers, a line for each sample."""
-    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in sorted(found.items()))
-    FILE.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
@@ -81,8 +81,7 @@ def load(package: str, name: str) -> Any:
         AttributeError: the package has no such name.
     """
     if name not in HOMES.get(package, ()):
-        importing = sys._getframe(1).f_code.co_filename.startswith("<frozen importlib")
-        if importing or name.startswith("__"):  # `from package import module` asks here first
+        if name.startswith("__") or _is_file(package, name):  # `from package import module` asks
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return import_module(_ALIASES).find(package, name)
     home, _, attribute = HOMES[package][name].partition(":")
@@ -90,6 +89,12 @@ def load(package: str, name: str) -> Any:
     value = getattr(loaded, attribute) if attribute else loaded
     setattr(sys.modules[package], name, value)
     return value
+
+
+def _is_file(package: str, name: str) -> bool:
+    """Return whether a package has a module of this name, loaded or not."""
+    path = sys.modules[package].__path__
+    return PathFinder.find_spec(f"{package}.{name}", path) is not None
 
 
 def names(package: str) -> list[str]:

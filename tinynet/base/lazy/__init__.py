@@ -75,14 +75,17 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]],
 def load(package: str, name: str) -> Any:
     """Return a name of a package from its module, and keep it in the package.
 
-    A name that is not in the table may be one that PyTorch has there and tinynet elsewhere.
+    A name that is not in the table is a module of the package, or what PyTorch has there and
+    tinynet elsewhere.
 
     Raises:
         AttributeError: the package has no such name.
     """
     if name not in HOMES.get(package, ()):
-        if name.startswith("__") or _is_file(package, name):  # `from package import module` asks
+        if name.startswith("__"):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if _is_file(package, name):  # `from package import module` asks here first
+            return import_module(f"{package}.{name}")
         return import_module(_ALIASES).find(package, name)
     home, _, attribute = HOMES[package][name].partition(":")
     loaded = import_module(home)

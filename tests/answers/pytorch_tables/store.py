@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -122,8 +123,9 @@ def save(samples: dict[str, Any]) -> None:
     store.save(FOLDER / FAMILY, samples)
 
 
+@functools.cache
 def load() -> dict[str, Any]:
-    """Return the record."""
+    """Return the record, which takes half a second to read the first time."""
     return store.load(FOLDER / FAMILY)
 
 

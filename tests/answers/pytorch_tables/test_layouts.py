@@ -4,13 +4,12 @@ import pytest
 
 from . import layouts, store
 
-SAMPLES = store.load()
 LIVE_SHARE = 0.999  # of the laid-out samples have PyTorch's strides, known ones not counted
 
 
 def differences(name, theirs):
     """Return the differences of a recorded sample by variant."""
-    sample = SAMPLES[name]
+    sample = store.load()[name]
     function = store.looked_up(sample["faces"]["function"]["path"])
     found = {}
     for variant, recorded in theirs.items():

@@ -8,12 +8,10 @@ import tinynet as tn
 
 from . import nodes, store
 
-SAMPLES = store.load()
-
 
 def difference(name, theirs):
     """Return in what the names of a recorded sample differ from PyTorch's."""
-    sample, known_tensors = SAMPLES[name], []
+    sample, known_tensors = store.load()[name], []
     args, kwargs = (store.thawed(sample[k], known_tensors) for k in ("args", "kwargs"))
     function = store.looked_up(sample["faces"]["function"]["path"])
     return nodes.different(theirs, nodes.names(tn, function, args, kwargs))

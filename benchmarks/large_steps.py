@@ -48,7 +48,7 @@ def _seconds(row: Workload, threads: int, rounds: int) -> dict[str, float]:
             weights = own if weights is None else weights
             found = side("losses", weights, STEPS)
             losses = found if losses is None else losses
-            if not np.allclose(found, losses, rtol=1e-4):
+            if not np.allclose(found, losses, rtol=1e-3):  # a ReLU near 0 may differ
                 raise RuntimeError(f"{row.name}, {name}: losses are {found} instead of {losses}")
         seconds: dict[str, list[float]] = {name: [] for name in race.sides}
         for _ in range(rounds):

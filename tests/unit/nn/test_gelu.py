@@ -32,6 +32,18 @@ def test_accuracy():
     assert_near(x.grad.numpy(), below + X * density)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "llvm"])
+def test_no_gradient_is_subnormal(backend):
+    """A product with such numbers takes ten times as long, and so do the passes after it."""
+    if backend == "llvm":
+        pytest.importorskip("llvmlite")
+    step = tn.compile(lambda x: tn.autograd.grad(F.gelu(x).sum(), x)[0], backend=backend)
+    x = tn.linspace(-40, 40, 100_001).requires_grad_()
+    for _ in range(3):  # the last by the program
+        size = step(x).abs()
+        assert not ((size > 0) & (size < np.finfo(np.float32).tiny)).any()
+
+
 def test_special_values():
     """As PyTorch 2.13 for several numbers of float32: infinity times 1 minus 1 is NaN."""
     x = tn.tensor([0.0, -0.0, np.inf, np.nan, 3e38, -3e38])

@@ -25,7 +25,7 @@ from tinynet.core.declaration.operation import REGISTRY
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn
 from tinynet.kernels.threads import products
-from tinynet.nn.functional.gelu_ops import COEFFICIENTS, DENSITY
+from tinynet.nn.functional.gelu_ops import COEFFICIENTS, DENSITY, LEAST
 from tinynet.nn.functional.lookup import shorten_rows
 
 Form = Callable[[Writer, Call], bool]
@@ -364,7 +364,8 @@ def _gelu_slope(w: Writer, call: Call) -> bool:
     if w.kind != np.float32 or g.shape != x.shape:
         return False
     slope, value, part = map(w.element, call.args)
-    density = f"exp({value} * {value} * {w.number(-0.5)}) * {w.number(DENSITY)}"
+    exponent = f"larger({value} * {value} * {w.number(-0.5)}, {w.number(LEAST)})"
+    density = f"(exp({exponent}) - {w.number(math.exp(LEAST))}) * {w.number(DENSITY)}"
     w.elementwise(call.result, f"({slope} * ({part} + {value} * {density}))", [g, x, below])
     return True
 

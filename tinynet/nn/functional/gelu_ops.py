@@ -47,6 +47,10 @@ _P = tuple(np.array(c, np.float32) for c in COEFFICIENTS)
 _ONE, _HALF, _EXPONENT, _FACTOR = (
     np.array(c, np.float32) for c in (1, 0.5, -0.5 / math.log(2), DENSITY)
 )  # arrays, since numpy is slower with Python numbers
+LEAST = -70.0
+"""Powers of e below this one count as 0: products with subnormal numbers take ten times as long."""
+_LEAST = np.array(LEAST / math.log(2), np.float32)
+_TINY = np.exp2(_LEAST)
 _BLOCK = 24576  # three such blocks fit the cache, and the overhead per call stays small
 
 
@@ -73,7 +77,12 @@ def _single_slope(g: Array, x: Array, below: Array, out: Array) -> None:
     """Write ``g * (below + x * density(x))`` to ``out``."""
     np.multiply(x, x, out)
     np.multiply(out, _EXPONENT, out)
+    is_tiny = out.min(initial=0) < _LEAST
+    if is_tiny:
+        np.maximum(out, _LEAST, out=out)
     np.exp2(out, out)  # twice as fast as ``exp``
+    if is_tiny:
+        np.subtract(out, _TINY, out)
     np.multiply(out, x, out)
     np.multiply(out, _FACTOR, out)
     np.add(out, below, out)

@@ -207,7 +207,7 @@ def _upper(a: Array, x: Array) -> Array:
         d = 1 / (factor * d + b)
         c = b + factor / c
         found = found * c * d
-        if not np.any(np.abs(c * d - 1) > 4e-16):  # two roundings
+        if not np.any(np.abs(c * d - 1) > 1e-15):  # roundings of c and d never end
             break
     return found
 
@@ -215,6 +215,12 @@ def _upper(a: Array, x: Array) -> Array:
 def incomplete(a: Array, x: Array, upper: bool) -> Array:
     """Return the lower or upper regularized incomplete gamma function."""
     a, x = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
+    part = functools.partial(_incomplete, upper=upper)
+    found: Array = in_blocks(part, [a.reshape(-1), x.reshape(-1)], _BLOCK)
+    return found.reshape(a.shape)
+
+
+def _incomplete(a: Array, x: Array, upper: bool) -> Array:
     low = x < a + 1
     ordinary = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
     safe_a, safe_x = np.where(ordinary, a, 1.0), np.where(ordinary, x, 1.0)

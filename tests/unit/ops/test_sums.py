@@ -103,3 +103,19 @@ def test_one_index_that_repeats_often(dtype):
     y[0] = large
     found = tn.zeros(2, 17, dtype=dtype).index_add(0, tn.zeros(20_000, dtype=tn.int64), y)
     assert found[0].tolist() == [large + 19_999] * 17
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [30, 3_000, 200_000])
+def test_logarithms_of_sums_of_exponentials(kind, count):
+    a, b = (np.random.RandomState(i).normal(0, 20, count).astype(kind) for i in (0, 1))
+    ends = np.array([np.inf, -np.inf, np.nan, 0, 3], kind)
+    a[:25], b[:25] = np.repeat(ends, 5), np.tile(ends, 5)
+    found = tn.logaddexp(tn.tensor(a), tn.tensor(b)).numpy()
+    with np.errstate(invalid="ignore"):
+        exact = np.logaddexp(a.astype(np.longdouble), b.astype(np.longdouble))
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(exact))
+    finite = np.isfinite(exact)
+    np.testing.assert_array_equal(found[~finite], exact[~finite])
+    allowed = bound(kind, STEPS) * np.maximum(1, np.abs(exact[finite]))
+    assert (np.abs(found[finite] - exact[finite]) <= allowed).all()

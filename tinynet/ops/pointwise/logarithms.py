@@ -9,6 +9,7 @@ import numpy as np
 
 from tinynet.core.declaration.operation import pointwise
 from tinynet.dtypes import Array
+from tinynet.kernels.sums import log_added
 from tinynet.ops.arguments import refuse_whole
 from tinynet.ops.indexing.index_select import without
 from tinynet.ops.pointwise.arithmetic import where
@@ -29,7 +30,7 @@ def logaddexp(self: Array, other: Array, /) -> Array:
     refuse_whole("logaddexp", self)
     if self.dtype.kind == "c":
         return complex_logaddexp(self, other)
-    return np.logaddexp(self, other)
+    return log_added(self, other)
 
 
 def complex_logaddexp(a: Array, b: Array) -> Array:

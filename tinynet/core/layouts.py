@@ -316,9 +316,10 @@ def selected(result: Array, array: Array, indices: Sequence[Any]) -> Array:
 
 def of_parts(result: Array, parts: Sequence[Array]) -> Array:
     """Return joined parts in the memory format that all of them suggest, else row-major."""
-    if result.flags.c_contiguous and all([a.flags.c_contiguous for a in parts]):
+    plain = all([a.flags.c_contiguous for a in parts]) or contiguous_format in map(suggested, parts)
+    if plain and result.flags.c_contiguous:
         return result
-    formats = {suggested(a) for a in parts}
+    formats = {contiguous_format} if plain else {suggested(a) for a in parts}
     return _in_axes(result, order(result.ndim, formats.pop() if len(formats) == 1 else None))
 
 

@@ -46,11 +46,9 @@ class Backward:
             lines.append(f"    {name} = n.saved_{name}")
             if name in op.frees:
                 lines.append(f"    if {name}.__class__ is Freed: raise already_freed(n, {name})")
-        if op.many:
-            lines.append("    g = filled(g, n.shape, n.dtype)")
-        elif op.differentiable > 1:
-            k = op.differentiable
-            lines.append(f"    g = tuple(filled(g[:{k}], n.shape[:{k}], n.dtype[:{k}]))")
+        if op.many or op.differentiable > 1:
+            some = "" if op.many else f"[:{op.differentiable}]"
+            lines.append(f"    g = tuple(filled(g{some}, n.shape{some}, n.dtype{some}))")
         elif op.multiple:
             lines.append("    g = g[0]")
         if op.kind == "sequence":
@@ -165,7 +163,7 @@ class Forward:
 
     def sequence(self) -> None:
         (t,) = self.op.tensors
-        self.body(f"{t}, a0 = {self.n}_op.function.arrays({t})")
+        self.body(f"a0, some = {self.n}_op.function.arrays({t})")
 
     def pointwise(self) -> None:
         if len(self.op.tensors) == 1:
@@ -263,7 +261,7 @@ class Forward:
             self.body("for i, part in enumerate(r):")
             self.make("part", "one", "        ")
             self.body(f"""
-                    link = make_view({first}, one, (({self.n}_op, (i, *{args})),), grad, site)
+                    link = make_view({first}, one, (({self.n}_op, (i, {args[1:]}),), grad, site)
                     if grad: link.origin = MULTIPLE
                     t.append(one)
                 t = tuple(t)""")
@@ -283,7 +281,7 @@ class Forward:
                 self.order("r")
             self.make("r", "t")
             if op.kind == "view":
-                self.body(f"link = make_view({first}, t, (({self.n}_op, {args}),), mode.grad)")
+                self.body(f"make_view({first}, t, (({self.n}_op, {args}),), mode.grad)")
             self.returned = "t"
 
     def order(self, result: str) -> None:
@@ -354,9 +352,8 @@ class Forward:
         op = self.op
         if op.kind == "sequence":
             (t,) = op.tensors
-            some = "any([e is not None for e in edges])"
-            find = [f"edges = tuple([edge_of(x) for x in {t}])", f"if {some}:"]
-            return f"any([x._requires_grad for x in {t}])", find, "edges"
+            find = [f"edges = tuple([edge_of(x) for x in {t}])"]
+            return "some", [*find, "if any([e is not None for e in edges]):"], "edges"
         number = op.tensors[1] if self.second_may_be_number() else None
         flags, names, lines = [], [], []
         for i, t in enumerate(op.tensors):

@@ -309,7 +309,7 @@ class Operation:
 
 
 # Local names of compiled functions, see core/declaration/codegen.py.
-_RESERVED_FORWARD = frozenset("c d edges f m n o out r t v".split())
+_RESERVED_FORWARD = frozenset("c d edges f m n o out r some t v".split())
 _RESERVED_BACKWARD = frozenset("freed g n results wanted".split())
 _NUMBERS = frozenset(dtypes.type_of_number)
 _ORDERS = {"pointwise": "iterated", "view": ""}

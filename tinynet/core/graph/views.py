@@ -15,7 +15,7 @@ import numpy as np
 
 from tinynet import dtypes, errors
 from tinynet.core import arrays
-from tinynet.core.callsite import Site, here, locate, outward
+from tinynet.core.callsite import OUTSIDE, Site, here, locate, outward
 from tinynet.core.graph.node import NOWHERE_EDGE, Edge, Freed, Node, count_nodes, move_retained
 from tinynet.core.messages import freed_error, view_write_error
 from tinynet.core.modes import enable_grad, mode
@@ -82,7 +82,9 @@ def make_view(source: Tensor, target: Tensor, steps: Chain, grad: bool, site: An
         base, chain, since = outer.base, outer.chain + steps, outer.since
         site, origin = outer.site or site, origin or outer.origin
     if site is None and not grad:
-        site = outward(getframe(2))  # the caller of the operation that made the view
+        frame = getframe(2)  # the caller of the operation that made the view
+        code = frame.f_code
+        site = (code, frame.f_lasti) if OUTSIDE.get(code.co_filename) else outward(frame)
     view: View = object.__new__(View)  # as ``View.__init__``, which takes twice as long
     view.base, view.chain, view.at, view.origin, view.site = base, chain, counter.n, origin, site
     view.leaf, view.since = False, since

@@ -296,7 +296,7 @@ def argmax(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Arr
         >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).argmax(dim=1)
         tensor([1, 0])
     """
-    return _index_of("argmax", self, dim, keepdim, np.argmax)
+    return _index_of("argmax", self, dim, keepdim, np.ndarray.argmax)
 
 
 @operation(public=True, out=EXPECTED)
@@ -307,4 +307,4 @@ def argmin(self: Array, /, dim: int | None = None, keepdim: bool = False) -> Arr
         >>> tn.tensor([[1.0, 3.0], [2.0, 0.0]]).argmin(dim=1)
         tensor([0, 1])
     """
-    return _index_of("argmin", self, dim, keepdim, np.argmin)
+    return _index_of("argmin", self, dim, keepdim, np.ndarray.argmin)

@@ -11,8 +11,7 @@ import numpy as np
 from tinynet import dtypes, errors
 from tinynet.core import layouts
 from tinynet.core.arrays import converted
-from tinynet.core.declaration.composite import called
-from tinynet.core.declaration.operation import Operation, sequence
+from tinynet.core.declaration.operation import sequence
 from tinynet.core.declaration.out_argument import OutRules
 from tinynet.core.tensors.tensor import Tensor, public_function
 from tinynet.dtypes import Array
@@ -20,9 +19,9 @@ from tinynet.ops.arguments import refuse_other_elements
 
 
 def _arrays(name: str) -> Any:
-    def arrays(tensors: Sequence[Tensor]) -> tuple[list[Tensor], list[Array]]:
-        """Return the tensors as a list, and their arrays in one dtype."""
-        if isinstance(tensors, Tensor) or not isinstance(tensors, (list, tuple)):
+    def arrays(tensors: Sequence[Tensor]) -> tuple[list[Array], bool]:
+        """Return the arrays of tensors in one dtype, and whether one may require grad."""
+        if not isinstance(tensors, (list, tuple)):
             given = type(tensors).__name__
             raise TypeError(
                 f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not {given}"
@@ -32,23 +31,21 @@ def _arrays(name: str) -> Any:
             raise (ValueError if name == "cat" else RuntimeError)(
                 f"tinynet.cat(): expected a {word}" if name == "cat" else f"stack expects {word}"
             )
+        found, some, kinds = [], False, set()
         try:
-            found = [t._array for t in tensors]
+            for t in tensors:
+                found.append(t._array)
+                some = some or t._requires_grad
+                kinds.add(t._array.dtype)
         except AttributeError:
             refuse_other_elements(0, tensors)
             raise
-        kind = found[0].dtype
-        for a in found:
-            if a.dtype != kind:
-                kind = dtypes.result_type(found)
-                found = [converted(a, kind) for a in found]
-                break
-        return list(tensors), found
+        if len(kinds) > 1:
+            kind = dtypes.result_type(found)
+            found = [converted(a, kind) for a in found]
+        return found, some
 
     return arrays
-
-
-_APART = OutRules(apart=True)
 
 
 def _axis(dim: int, ndim: int) -> int:
@@ -82,7 +79,10 @@ def _fitting(tensors: list[Array], dim: int) -> tuple[list[Array], int]:
     return parts, axis
 
 
-@sequence(order="", autocast="widest", aliases=("concat", "concatenate"))
+_APART = OutRules(apart=True)
+
+
+@sequence(order="", autocast="widest", aliases=("concat", "concatenate"), out=_APART)
 def cat(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along an existing dimension.
 
@@ -113,7 +113,7 @@ def _parts(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any, 
 cat.grad(tensors=lambda g, tensors_shapes, dim: _parts(g, tensors_shapes, dim))
 
 
-@sequence(order="", autocast="widest")
+@sequence(order="", autocast="widest", out=_APART)
 def stack(tensors: list[Array], /, dim: int = 0) -> Array:
     """Join tensors along a new dimension.
 
@@ -142,12 +142,9 @@ def _layers(g: Any, shapes: tuple[tuple[int, ...], ...], dim: int) -> tuple[Any,
 stack.grad(tensors=lambda g, tensors_shapes, dim: _layers(g, tensors_shapes, dim))
 
 
-def _install(op: Operation) -> None:
-    op.function.arrays = _arrays(op.name)
-
-
-_install(cat)
-_install(stack)
+for _op in (cat, stack):
+    _op.function.arrays = _arrays(_op.name)
+    public_function(_op.function)
 
 # ---- adjacent slices ----------------------------------------------------------------------------
 
@@ -169,7 +166,3 @@ def together(parts: Sequence[Any], axis: int) -> Any:
     """Stack tensors; without a copy if they are slices of one array that a kernel has written."""
     whole = _around(parts, axis)
     return stack(parts, axis) if whole is None else whole
-
-
-public_function(called(cat.function, out=_APART))
-public_function(called(stack.function, out=_APART))

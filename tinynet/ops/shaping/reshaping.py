@@ -14,7 +14,7 @@ from tinynet.core.tensors.tensor import Size, Tensor, method
 from tinynet.dtypes import DtypeLike
 from tinynet.ops.arguments import by_name, hot, is_whole
 from tinynet.ops.shaping import strided, views
-from tinynet.ops.shaping.views import Ints, axis_of, contiguous_copy, copied, infer, sizes
+from tinynet.ops.shaping.views import Ints, axis_of, contiguous_copy, copied, fitted, sizes
 from tinynet.ops.shaping.views import reshape as reshaped
 
 # ---- shape --------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def view(self: Tensor, *size: Ints | DtypeLike, dtype: DtypeLike = None, **named
         dtype = size[0]
     if dtype is not None:
         return strided.viewed_as.function(self.detach(), dtypes.as_numpy(dtype))
-    return views.view_as_shape.function(self, infer(sizes(size), self._array.size))
+    return views.view_as_shape.function(self, fitted(size, self._array.size))
 
 
 @composite(checks=True)
@@ -64,7 +64,7 @@ def reshape(self: Tensor, *shape: Ints, **named: Ints) -> Tensor:
                 [3, 4, 5]])
     """
     shape = by_name("reshape", "shape", named, shape) if named else shape
-    return reshaped(self, infer(sizes(shape), self._array.size))
+    return reshaped(self, fitted(shape, self._array.size))
 
 
 @composite(function=False)
@@ -151,7 +151,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
             f"({old[axis]}) in the input tensor"
         )
-    return reshape(self, (*old[:axis], *infer(sizes, old[axis]), *old[axis + 1 :]))
+    return reshape(self, (*old[:axis], *fitted(sizes, old[axis]), *old[axis + 1 :]))
 
 
 @copied("tn.squeeze_copy(x)", [1.0, 2.0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -127,30 +126,35 @@ def sizes(args: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(map(operator.index, args))
 
 
-def infer(shape: tuple[int, ...], count: int) -> tuple[int, ...]:
-    """Replace the -1 in a shape for ``count`` elements.
+def fitted(args: tuple[Any, ...], count: int) -> tuple[int, ...]:
+    """Return a shape given as for ``sizes``, with a size instead of -1, for ``count`` elements.
 
     Raises:
+        TypeError: as ``sizes``.
         RuntimeError: the shape does not fit.
     """
-    least, product = min(shape, default=0), math.prod(shape)
+    shape = tuple(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else args
+    least = product = 1
+    for n in shape:
+        if n.__class__ is not int:
+            return fitted(tuple(map(int, sizes(args))), count)
+        least, product = n if n < least else least, product * n
     if least >= 0 and product == count:
         return shape
+    if least == -1 and product and shape.count(-1) == 1 and count % product == 0:
+        at = shape.index(-1)
+        return shape[:at] + (-count // product,) + shape[at + 1 :]
     if shape.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
     if least < -1:
         raise RuntimeError(
             f"invalid shape dimension {least} at index {shape.index(least)} of shape {list(shape)}"
         )
-    if least == -1:
-        at, known = shape.index(-1), -product
-        if known == count == 0:
-            raise RuntimeError(
-                f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
-                "unspecified dimension size -1 can be any value and is ambiguous"
-            )
-        if known and count % known == 0:
-            return (*shape[:at], count // known, *shape[at + 1 :])
+    if least == -1 and product == count == 0:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the "
+            "unspecified dimension size -1 can be any value and is ambiguous"
+        )
     raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {count}")
 
 
@@ -431,7 +435,7 @@ def unbind(self: Array, /, dim: int = 0) -> list[Array]:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
     axis = axis_of(dim, self.ndim)
     before: tuple[Any, ...] = (slice(None),) * axis
-    return [self[(*before, i, ...)] for i in range(self.shape[axis])]
+    return [self[before + (i, ...)] for i in range(self.shape[axis])]
 
 
 unbind.grad(self=lambda g, dim: together(g, axis_of(dim, g[0].ndim + 1)))
@@ -441,7 +445,7 @@ unbind.grad(self=lambda g, dim: together(g, axis_of(dim, g[0].ndim + 1)))
 def split_at(self: Array, /, starts: tuple[int, ...], dim: int) -> list[Array]:
     """Return views of consecutive ranges of one dimension."""
     before = (slice(None),) * dim
-    return [self[(*before, slice(a, b))] for a, b in zip(starts, starts[1:], strict=False)]
+    return [self[before + (slice(a, b),)] for a, b in zip(starts, starts[1:], strict=False)]
 
 
 split_at.grad(self=lambda g, dim: cat(g, dim))

@@ -157,10 +157,11 @@ def fits(input: Any, shape: Any, *parameters: Tensor | None) -> bool:
     if not isinstance(input, Tensor) or shape.__class__ is not tuple or not shape:
         return False
     x = input._array
-    if x.dtype.kind != "f" or x.shape[-len(shape) :] != shape:
+    kind = x.dtype
+    if kind.kind != "f" or x.shape[-len(shape) :] != shape:
         return False
     for p in parameters:
-        if p is not None and (p._array.shape != shape or p._array.dtype != x.dtype):
+        if p is not None and ((a := p._array).shape != shape or a.dtype is not kind):
             return False
     return True
 

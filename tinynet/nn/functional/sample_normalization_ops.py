@@ -80,15 +80,18 @@ def _row_normalized(
     x, w, b = input, weight, bias
     if x.dtype.itemsize == 2:
         x, w, b = wide(x), wide(w), wide(b)
-    x, w, b = x.reshape(-1 if length else 0, length), w.reshape(1, -1), b.reshape(1, -1)
-    given = numbers(x.dtype, length, math.sqrt(length), length * eps)
-    if x.size <= _SMALL:
-        made, mean, inverse = _normalize(x, w, b, given, centered)
+    x = x.reshape(-1 if length else 0, length)
+    if max(weight.ndim, bias.ndim) > 1:
+        w, b = w.reshape(-1), b.reshape(-1)
+    if len(x) == 1:
+        made, mean, inverse = _normalize_one(x, w, b, eps, centered)
+    elif x.size <= _SMALL:
+        made, mean, inverse = _normalize(x, w, b, eps, centered)
     else:
         made = np.empty(x.shape, x.dtype)
 
         def work(rows: slice) -> tuple[Array, ...]:
-            return _normalize(x[rows], w, b, given, centered, made[rows])[1:]
+            return _normalize(x[rows], w, b, eps, centered, made[rows])[1:]
 
         mean, inverse = (
             found[0] if len(found) == 1 else np.concatenate(found) for found in _in_parts(work, x)
@@ -96,26 +99,42 @@ def _row_normalized(
     return made.astype(input.dtype, copy=False).reshape(input.shape), mean, inverse
 
 
+def _normalize_one(
+    x: Array, w: Array, b: Array, eps: float, centered: bool
+) -> tuple[Array, Array, Array]:
+    """Return what ``_normalize`` does for one row: its statistics are Python's numbers."""
+    length, mean = x.shape[1], _NONE
+    if centered:
+        mean = np.array(row_sums(x).item() / length, x.dtype)
+        x = np.subtract(x, mean)
+    row = x[0]
+    deviation = math.sqrt(row_dots(x, row).item() / length + eps)
+    inverse = np.array(1 / deviation if deviation else math.inf, x.dtype)
+    out = np.multiply(row, inverse)
+    if w.size:
+        np.multiply(out, w, out)
+    if b.size:
+        np.add(out, b, out)
+    return out, mean, inverse
+
+
 def _normalize(
     x: Array,
     w: Array,
     b: Array,
-    given: tuple[Array, ...],
+    eps: float,
     centered: bool,
     out: Array | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Return normalised rows, in ``out`` if given, and the mean and 1 / deviation of each.
-
-    ``given`` are the length of a row, its root, and its product with epsilon.
-    """
-    count, root, small = given
-    mean = _NONE
+    """Return normalised rows, in ``out`` if given, and the mean and 1 / deviation of each."""
+    length, mean = x.shape[1], _NONE
+    count, root, small = numbers(x.dtype, length, math.sqrt(length), length * eps)
     if centered:
         mean = np.divide(row_sums(x), count).astype(x.dtype, copy=False)
-        x = out = threads.combine_rows(np.subtract, x, _column(mean), out)
+        x = out = threads.combine_rows(np.subtract, x, mean[:, None], out)
     # Without ``out``, numpy takes half the time for a few numbers.
     inverse = np.divide(root, np.sqrt(np.add(row_dots(x, x), small)))
-    out = np.multiply(x, _column(inverse), out)
+    out = np.multiply(x, inverse[:, None], out)
     if w.size:
         np.multiply(out, w, out)
     if b.size:
@@ -139,6 +158,7 @@ def _row_gradients(
         return np.zeros(g.shape, g.dtype), none, none
     x, g2 = _as_rows(input, length), _as_rows(g, length)
     w, (count,) = wide(weight).reshape(-1), numbers(x.dtype, length)
+    mean, inverse = mean.reshape(-1), inverse.reshape(-1)  # without dimensions for one row
     dx = np.empty_like(x)
 
     def work(rows: slice) -> tuple[Array | None, Array | None]:
@@ -179,7 +199,7 @@ def _write_row_slopes(
     return by_weight
 
 
-@operation(node="NativeLayerNormBackward0", hidden=("mean", "inverse"))
+@operation(_row_normalized, node="NativeLayerNormBackward0", hidden=("mean", "inverse"))
 def layer_normalized(
     input: Array, weight: Array, bias: Array, /, length: int, eps: float
 ) -> tuple[Array, ...]:

@@ -105,6 +105,17 @@ def test_nan_stays():
     assert str(made.tolist()) == "[[nan], [1.0]]"
 
 
+@pytest.mark.parametrize("row", [0, 1, 2])
+def test_nan_of_a_key_that_is_kept_out(row):
+    tn.manual_seed(0)
+    q, k, v = tn.randn(3, 4, 8), tn.randn(3, 5, 8), tn.randn(3, 5, 2)
+    keep = tn.ones(3, 4, 5, dtype=tn.bool)
+    keep[row, :, 2] = False
+    wanted = F.scaled_dot_product_attention(q, k, v, keep)
+    k[row, 2] = float("nan")
+    close(F.scaled_dot_product_attention(q, k, v, keep), wanted)
+
+
 def test_half_precision():
     tn.manual_seed(0)
     q, k, v, mask = (tn.randn(2, 5, 4).half() for _ in range(4))

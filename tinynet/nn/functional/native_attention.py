@@ -12,11 +12,10 @@ from tinynet.kernels import native as native_kernels
 _NO_MASK, _NO_NOISE = np.empty((0, 0), np.float32), np.empty((0, 0, 0, 0), np.float32)
 
 
-def takes(query: Array, key: Array, value: Array, keep: Array | None) -> bool:
+def fits(query: Array, key: Array, value: Array, keep: Array | None) -> bool:
     """Return whether the kernels take these: matrices with contiguous rows, of one batch."""
     return (
-        native_kernels.takes(query, key, value)
-        and query.ndim in (3, 4)
+        query.ndim in (3, 4)
         and query.shape[:-2] == key.shape[:-2]
         and query.shape[-1] == key.shape[-1]
         and key.shape == value.shape

@@ -16,6 +16,7 @@ from tinynet.core.declaration.operation import composite, operation
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import run_traced, traced
 from tinynet.dtypes import Array
+from tinynet.kernels import native as native_kernels
 from tinynet.kernels import threads
 from tinynet.kernels.sums import numbers, ones
 from tinynet.nn.functional import native_attention
@@ -41,9 +42,10 @@ __all__ = [
 
 
 _FEW = 32  # queries for which a copy of all keys costs more than it saves
+_LISTED = 64  # sums of which Python finds the extremes sooner than numpy
 _BLOCK = 65536  # number of scores per block, which fits the cache
 _ROWS = 128  # number of queries per block of a large matrix
-_SAFE = {kind: math.exp(2 * top) for kind, top in SAFE.items()}  # squared sums of exponentials
+_SAFE = {kind: math.exp(top) for kind, top in SAFE.items()}  # sums of exponentials
 
 
 def _parts(scores: Array) -> Sequence[Any]:
@@ -84,14 +86,6 @@ def _scaled(rows: Array, x: Array, scale: float) -> tuple[Array, Array]:
     return rows, np.multiply(columns, factor, order="C")
 
 
-def _scores(query: Array, columns: Array, bias: Array | None, out: Array | None) -> Array:
-    """Return ``query @ columns + bias``, in ``out`` if given."""
-    scores: Array = np.matmul(query, columns, out=out)
-    if bias is not None:
-        scores += bias
-    return scores
-
-
 def _tops(scores: Array) -> Array:
     """Return the largest score of each row, as a column; 0 where all are -inf."""
     tops = largest(scores, axis=-1, keepdims=True, initial=-np.inf)
@@ -110,24 +104,26 @@ def _powers(
     They are written to ``powers``, if given. If no sum is large or small, exp needs no shift, which
     saves three passes.
     """
-    scores = _scores(query, columns, bias, powers)
-    np.exp(scores, out=scores)
-    if keep is not None:
-        scores[..., -keep.shape[-1] :] *= keep
-    sums = _totals(scores)
-    (one,), limit = numbers(sums.dtype, 1.0), _SAFE.get(sums.dtype, 0.0)
-    inverse = np.divide(one, sums)
-    # Sums of squares take less time than the extremes, and are NaN where a score is.
-    if sums.dot(sums) < limit and inverse.dot(inverse) < limit:
-        return scores, sums.reshape(*scores.shape[:-1], 1)
-    _scores(query, columns, bias, scores)
-    if keep is not None:
-        np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
-    scores -= _tops(scores)
-    np.exp(scores, out=scores)
-    sums = _totals(scores)
-    sums[sums == 0] = 1  # all keys masked: the output is 0
-    return scores, sums.reshape(*scores.shape[:-1], 1)
+    scores: Any = powers
+    limit = _SAFE.get(columns.dtype, 1.0)
+    for shifted in (False, True):
+        scores = np.matmul(query, columns, scores)
+        if bias is not None:
+            scores += bias
+        if shifted:
+            if keep is not None:
+                np.copyto(scores[..., -keep.shape[-1] :], -np.inf, where=keep == 0)
+            scores -= _tops(scores)
+        np.exp(scores, scores)
+        if keep is not None:
+            scores[..., -keep.shape[-1] :] *= keep
+        sums = _totals(scores)
+        ends = (sums.tolist() or [1.0]) if sums.size <= _LISTED else [sums.min(), sums.max()]
+        if 1 / limit < min(ends) and sum(ends) < limit:  # False where one is NaN
+            break
+    else:
+        sums[sums == 0] = 1  # all keys masked: the output is 0
+    return scores, sums.reshape(scores.shape[:-1] + (1,))
 
 
 def _totals(powers: Array) -> Array:
@@ -173,13 +169,13 @@ def _attend(
     batch, length, keys = query.shape[:-2], query.shape[-2], key.shape[-2]
     if not batch == key.shape[:-2] == value.shape[:-2]:
         batch = np.broadcast_shapes(batch, key.shape[:-2], value.shape[:-2])
-    output = _allocate(query, (*batch, length, value.shape[-1]))
+    output = _allocate(query, batch + (length, value.shape[-1]))
     is_small = math.prod(batch) * length * keys * 2 <= _BLOCK
     if is_small and (keep is None or keep.shape[-1] == keys):
         q, columns = _scaled(query, key, scale)  # all in one block: numpy broadcasts
         powers, sums = _powers(q, columns, bias, keep)
-        np.matmul(powers if noise is None else powers * noise, value, out=output)
-        output /= sums
+        np.matmul(powers if noise is None else powers * noise, value, output)
+        np.divide(output, sums, output)
         return output, powers, sums
 
     powers = np.empty((*batch, length, keys), query.dtype)
@@ -227,7 +223,7 @@ def attend(
         noise: dropout factors of the weights, or None.
         scale: the factor of the scores ``query @ key.T``.
     """
-    if native_attention.takes(query, key, value, keep):
+    if native_kernels.takes(query, key, value) and native_attention.fits(query, key, value, keep):
         return native_attention.attend(query, key, value, keep, noise, scale)
     return _attend(query, key, value, None, keep, noise, scale)
 
@@ -352,7 +348,7 @@ def _gradients(
         inputs = (query, key, value)
         steps = lambda tensors: attention_steps(tensors, keep, noise, scale)  # noqa: E731
         return recorded(steps, inputs, [g], needs)
-    if native_attention.takes(query, key, value, keep):
+    if native_kernels.takes(query, key, value) and native_attention.fits(query, key, value, keep):
         made = _allocate_gradients(query.shape[:-2], query, key, value)
         saved = result, powers, sums
         native_attention.write_gradients(g, (query, key, value), saved, made, keep, noise, scale)
@@ -436,7 +432,8 @@ def scaled_dot_product_attention(
         _check_dtypes(query, key, value)
     if enable_gqa:
         key, value = (_repeated_heads(query, x) for x in (key, value))
-    if query._array.dtype == np.float16:  # products and sums in float16 are slow and inaccurate
+    kind = query._array.dtype
+    if kind.char == "e":  # products and sums in float16 are slow and inaccurate
         if attn_mask is not None and attn_mask.is_floating_point():
             attn_mask = attn_mask.float()
         q, k, v = query.float(), key.float(), value.float()
@@ -444,7 +441,6 @@ def scaled_dot_product_attention(
             q, k, v, attn_mask, dropout_p, is_causal, scale=scale
         ).half()
     shape = shape or _shape_of_scores(query, key, value)
-    kind = query._array.dtype
     keep = None
     if attn_mask is not None:
         _check_mask(attn_mask, query, shape, is_causal)
@@ -492,12 +488,12 @@ def _plain_shape(query: Any, key: Any, value: Any) -> tuple[int, ...] | None:
     if not (isinstance(query, Tensor) and isinstance(key, Tensor) and isinstance(value, Tensor)):
         return None
     q, k, v = query._array, key._array, value._array
-    queries, keys = q.shape, k.shape
-    if not q.dtype == k.dtype == v.dtype or q.dtype not in SAFE or not 1 < q.ndim == k.ndim:
+    kind, queries, keys = q.dtype, q.shape, k.shape
+    if not kind is k.dtype is v.dtype or kind.char not in "fd" or not 1 < q.ndim == k.ndim:
         return None
     if queries[:-2] != keys[:-2] or queries[-1] != keys[-1] or keys[:-1] != v.shape[:-1]:
         return None
-    return (*queries[:-1], keys[-2])
+    return queries[:-1] + keys[-2:-1]
 
 
 def _check_dtypes(query: Tensor, key: Tensor, value: Tensor) -> None:

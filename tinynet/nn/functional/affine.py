@@ -34,8 +34,8 @@ def _rows(x: Any) -> Any:
 
 def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """Return ``input @ weight.T``, plus the bias if it is given."""
-    *before, inputs = input.shape
-    flat = input if len(before) == 1 else input.reshape(math.prod(before), inputs)
+    shape = input.shape
+    flat = input if len(shape) == 2 else input.reshape(math.prod(shape[:-1]), shape[-1])
     if flat.shape[1] != weight.shape[1]:
         outputs, inputs = weight.shape
         raise RuntimeError(
@@ -44,7 +44,7 @@ def _product(input: Array, weight: Array, bias: Array | None = None) -> Array:
             f"the weight {list(weight.shape)}. Got an input of shape {list(input.shape)} instead."
         )
     product = gemm(flat, weight.T, bias)
-    return product if flat is input else product.reshape(*before, len(weight))
+    return product if flat is input else product.reshape(shape[:-1] + product.shape[1:])
 
 
 @operation(node="MmBackward0", autocast="lower", complex=True, order="")

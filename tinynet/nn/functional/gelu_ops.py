@@ -68,7 +68,7 @@ def _single(x: Array, out: Array | None = None, below: Array | None = None) -> t
     np.add(below, _ONE, below)
     np.multiply(below, _HALF, below)
     out = np.multiply(below, x, out)
-    if not math.isfinite(x.dot(x)):  # which takes less time than a comparison of each
+    if not math.isfinite(np.vdot(x, x)):  # which takes less time than a comparison of each
         np.copyto(out, np.nan, where=x == np.inf)  # as PyTorch's loops over vectors
     return out, below
 
@@ -94,6 +94,8 @@ def _flat(x: Array) -> Array:
 
 
 def _gelu_single(x: Array) -> tuple[Array, Array]:
+    if x.ndim and x.size <= _BLOCK and x.dtype.char == "f" and x.flags.c_contiguous:
+        return _single(x)
     flat = _flat(x)
     if flat.size <= _BLOCK:
         out, below = _single(flat)
@@ -128,7 +130,7 @@ def _normal(x: Array) -> Array:
 @pointwise(node="GeluBackward0", hidden=("below",))
 def gelu(self: Array, /) -> tuple[Array, Array]:
     """Return x times the standard normal distribution function of x."""
-    if _floating(self).dtype != np.float64:
+    if self.dtype.char == "f" or _floating(self).dtype != np.float64:
         return _gelu_single(self)
     below = _normal(self)
     return self * below, below

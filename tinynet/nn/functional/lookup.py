@@ -73,7 +73,7 @@ def embedding_rows(
 
 def _check(weight: Array, indices: Array) -> None:
     """Raise RuntimeError unless the weight is a matrix and the indices are integers."""
-    if indices.dtype not in (np.int64, np.int32):
+    if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
         kind = dtypes.of(indices).tensor_name
         sentence = (
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "

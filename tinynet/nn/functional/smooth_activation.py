@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from tinynet import dtypes
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import composite
+from tinynet.core.declaration.out_argument import written
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.core.trace import traced
 from tinynet.dtypes import Array
@@ -104,13 +105,13 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return applied(ops.celu, input, inplace, alpha)
 
 
-@composite(module=True, out=FOUND)
-def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
     """Return x times the standard normal distribution function of x (Hendrycks and Gimpel, 2016).
 
     Args:
         input: any shape.
         approximate: ``"tanh"`` for the usual approximation.
+        out: the tensor to write the result to.
 
     Raises:
         RuntimeError: ``approximate`` is neither ``"none"`` nor ``"tanh"``.
@@ -122,6 +123,8 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """
     if approximate not in ("none", "tanh"):
         raise RuntimeError("approximate argument must be either none or tanh.")
+    if out is not None:
+        return cast(Tensor, written(gelu, (input, approximate), {}, out, FOUND))
     return applied(gelu_ops.gelu if approximate == "none" else gelu_ops.gelu_tanh, input, False)
 
 

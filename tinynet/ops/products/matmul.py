@@ -30,7 +30,9 @@ def gemm(a: Array, b: Array, bias: Array | None = None) -> Array:
         b: ``[inputs, columns]``.
         bias: ``[columns]``.
     """
-    if a.size * b.shape[1] >= _LARGE and native_kernels.takes(a, b) and onednn.is_available():
+    if len(a) == 1:
+        made = a.dot(b)
+    elif a.size * b.shape[1] >= _LARGE and native_kernels.takes(a, b) and onednn.is_available():
         made = _by_onednn(a, b)
     else:
         made = products.dot(a, b)

@@ -131,34 +131,9 @@ if TYPE_CHECKING:
         is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     )
     from tinynet.autograd.anomaly import is_anomaly_enabled as is_anomaly_enabled
-    from tinynet.autograd.inference import inference_mode as inference_mode
-    from tinynet.autograd.inference import is_inference as is_inference
-    from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
-    from tinynet.backends.runtime import (
-        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
-    )
-    from tinynet.backends.runtime import get_default_device as get_default_device
-    from tinynet.backends.runtime import (
-        get_float32_matmul_precision as get_float32_matmul_precision,
-    )
-    from tinynet.backends.runtime import get_num_interop_threads as get_num_interop_threads
-    from tinynet.backends.runtime import get_num_threads as get_num_threads
-    from tinynet.backends.runtime import (
-        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
-    )
-    from tinynet.backends.runtime import is_warn_always_enabled as is_warn_always_enabled
-    from tinynet.backends.runtime import set_default_device as set_default_device
-    from tinynet.backends.runtime import (
-        set_float32_matmul_precision as set_float32_matmul_precision,
-    )
-    from tinynet.backends.runtime import set_flush_denormal as set_flush_denormal
-    from tinynet.backends.runtime import set_num_interop_threads as set_num_interop_threads
-    from tinynet.backends.runtime import set_num_threads as set_num_threads
-    from tinynet.backends.runtime import set_warn_always as set_warn_always
-    from tinynet.backends.runtime import typename as typename
-    from tinynet.backends.runtime import (
-        use_deterministic_algorithms as use_deterministic_algorithms,
-    )
+    from tinynet.autograd.modes import inference_mode as inference_mode
+    from tinynet.autograd.modes import is_inference as is_inference
+    from tinynet.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
     from tinynet.capture.api import compile as compile
     from tinynet.compat import accelerator as accelerator
     from tinynet.compat.native.functions import alpha_dropout as alpha_dropout
@@ -174,6 +149,31 @@ if TYPE_CHECKING:
     from tinynet.compat.native.functions import native_group_norm as native_group_norm
     from tinynet.compat.native.functions import native_layer_norm as native_layer_norm
     from tinynet.compat.native.functions import threshold as threshold
+    from tinynet.compat.runtime import (
+        are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    )
+    from tinynet.compat.runtime import get_default_device as get_default_device
+    from tinynet.compat.runtime import (
+        get_float32_matmul_precision as get_float32_matmul_precision,
+    )
+    from tinynet.compat.runtime import get_num_interop_threads as get_num_interop_threads
+    from tinynet.compat.runtime import get_num_threads as get_num_threads
+    from tinynet.compat.runtime import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from tinynet.compat.runtime import is_warn_always_enabled as is_warn_always_enabled
+    from tinynet.compat.runtime import set_default_device as set_default_device
+    from tinynet.compat.runtime import (
+        set_float32_matmul_precision as set_float32_matmul_precision,
+    )
+    from tinynet.compat.runtime import set_flush_denormal as set_flush_denormal
+    from tinynet.compat.runtime import set_num_interop_threads as set_num_interop_threads
+    from tinynet.compat.runtime import set_num_threads as set_num_threads
+    from tinynet.compat.runtime import set_warn_always as set_warn_always
+    from tinynet.compat.runtime import typename as typename
+    from tinynet.compat.runtime import (
+        use_deterministic_algorithms as use_deterministic_algorithms,
+    )
     from tinynet.dtypes.type_info import finfo as finfo
     from tinynet.dtypes.type_info import iinfo as iinfo
     from tinynet.exchange import load as load

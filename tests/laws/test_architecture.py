@@ -141,8 +141,7 @@ CHANGES = {"append", "add", "update", "insert", "setdefault", "extend"}
 
 # Files of a run are written and read in one place each. What else in train opens a file, and why:
 OPENS_FILES = {
-    "train/base/writing.py": "every file of a run that is written",
-    "train/base/reading.py": "every file of a run that is read; checkpoints by exchange",
+    "train/base/files.py": "every file of a run; checkpoints are read by exchange",
     "train/base/run_folder.py": "a new folder, before there is a run",
     "train/config/user_code.py": "the user's source files",
     "train/config/document.py": "the user's configs",
@@ -462,8 +461,7 @@ def calls_on_files(path):
 def test_files_of_a_run_are_written_and_read_in_one_place(path):
     if part_of(path) == "train":
         assert name_of(path) in OPENS_FILES or not {*calls_on_files(path)}, (
-            f"{name_of(path)} calls {sorted({*calls_on_files(path)})}: "
-            "use train/base/writing.py and reading.py"
+            f"{name_of(path)} calls {sorted({*calls_on_files(path)})}: use train/base/files.py"
         )
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tinynet import dtypes
-from tinynet.amp import deprecated
+from tinynet.amp.cuda import _Autocast, _GradScaler
 
 
-class autocast(deprecated.Autocast):  # noqa: N801  # PyTorch's name
+class autocast(_Autocast):  # noqa: N801  # PyTorch's name
     """``tn.autocast("cpu")``.
 
     Args:
@@ -23,7 +23,7 @@ class autocast(deprecated.Autocast):  # noqa: N801  # PyTorch's name
     DEVICE, DTYPE = "cpu", dtypes.bfloat16
 
 
-class GradScaler(deprecated.GradScaler):
+class GradScaler(_GradScaler):
     """``tn.amp.GradScaler("cpu")``.
 
     Args:

@@ -19,8 +19,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 from tinynet.as_torch import hook
-from tinynet.as_torch.hook import Absence
-from tinynet.as_torch.reasons import PATHS, is_served
+from tinynet.as_torch.hook import PATHS, Absence, is_served
 from tinynet.core.printing import quantity
 
 _DESCRIPTION = "``python -m tinynet.as_torch program.py ...``: run a PyTorch program on tinynet."

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from tinynet.autograd.checked import checked as checked
-from tinynet.autograd.checked import set_strict_leaf_writes as set_strict_leaf_writes
 from tinynet.autograd.gradcheck import gradcheck as gradcheck
+from tinynet.autograd.modes import checked as checked
+from tinynet.autograd.modes import set_strict_leaf_writes as set_strict_leaf_writes
 from tinynet.base.lazy import attach as _attach
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tinynet.autograd.function import Function as Function
     from tinynet.autograd.gradcheck import GradcheckError as GradcheckError
     from tinynet.autograd.gradcheck import gradgradcheck as gradgradcheck
-    from tinynet.autograd.inference import inference_mode as inference_mode
-    from tinynet.autograd.inference import is_inference_mode_enabled as is_inference_mode_enabled
+    from tinynet.autograd.modes import inference_mode as inference_mode
+    from tinynet.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
     from tinynet.autograd.variable import Variable as Variable
     from tinynet.core.modes import enable_grad as enable_grad
     from tinynet.core.modes import no_grad as no_grad

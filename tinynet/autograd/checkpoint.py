@@ -11,7 +11,7 @@ from typing import Any
 
 from tinynet.autograd.recomputation import WHERE, Forgetting, Region
 from tinynet.autograd.recomputation import CheckpointError as CheckpointError
-from tinynet.autograd.reentrant import CheckpointFunction as CheckpointFunction
+from tinynet.autograd.recomputation import CheckpointFunction as CheckpointFunction
 from tinynet.core.graph.saved_hooks import keeping
 from tinynet.core.modes import mode
 

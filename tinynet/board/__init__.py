@@ -5,7 +5,7 @@ runs and in which call of which module, `assemble` builds one graph from it and 
 finds the edges, `gradients` adds backward passes, `costs` counts operations), `recording` splits it
 into parts. `pictures`, with the places that `layout` finds, shows it. `writer` writes it: `proto`
 and `tensorboardx` make the bytes, `storage` puts them on disk. `summaries` has the other tabs;
-`launching` and `notebook` start TensorBoard itself.
+`notebook` starts TensorBoard itself.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tinynet.board.graphs.draw import draw as draw
     from tinynet.board.graphs.recording import Recording as Recording
     from tinynet.board.graphs.recording import record as record
-    from tinynet.board.launching import launch as launch
+    from tinynet.board.notebook import launch as launch
     from tinynet.board.storage import BoardWarning as BoardWarning
     from tinynet.board.writer import SummaryWriter as SummaryWriter
 else:

@@ -8,9 +8,6 @@ from typing import Any
 
 from tinynet import cuda
 from tinynet import ops as functions
-from tinynet.backends.runtime import _assert as _assert
-from tinynet.backends.runtime import get_deterministic_debug_mode as get_deterministic_debug_mode
-from tinynet.backends.runtime import set_deterministic_debug_mode as set_deterministic_debug_mode
 from tinynet.compat import cpu
 from tinynet.compat.library import ops as ops
 from tinynet.compat.native.functions import REDUCTIONS as REDUCTIONS
@@ -47,16 +44,16 @@ from tinynet.compat.native.layers import feature_alpha_dropout_ as feature_alpha
 from tinynet.compat.native.layers import feature_dropout as feature_dropout
 from tinynet.compat.native.layers import feature_dropout_ as feature_dropout_
 from tinynet.compat.native.layers import frobenius_norm as frobenius_norm
+from tinynet.compat.native.layers import gru as gru
+from tinynet.compat.native.layers import gru_cell as gru_cell
+from tinynet.compat.native.layers import lstm as lstm
+from tinynet.compat.native.layers import lstm_cell as lstm_cell
 from tinynet.compat.native.layers import max_pool1d_with_indices as max_pool1d_with_indices
 from tinynet.compat.native.layers import nuclear_norm as nuclear_norm
-from tinynet.compat.native.recurrent import gru as gru
-from tinynet.compat.native.recurrent import gru_cell as gru_cell
-from tinynet.compat.native.recurrent import lstm as lstm
-from tinynet.compat.native.recurrent import lstm_cell as lstm_cell
-from tinynet.compat.native.recurrent import rnn_relu as rnn_relu
-from tinynet.compat.native.recurrent import rnn_relu_cell as rnn_relu_cell
-from tinynet.compat.native.recurrent import rnn_tanh as rnn_tanh
-from tinynet.compat.native.recurrent import rnn_tanh_cell as rnn_tanh_cell
+from tinynet.compat.native.layers import rnn_relu as rnn_relu
+from tinynet.compat.native.layers import rnn_relu_cell as rnn_relu_cell
+from tinynet.compat.native.layers import rnn_tanh as rnn_tanh
+from tinynet.compat.native.layers import rnn_tanh_cell as rnn_tanh_cell
 from tinynet.compat.parallel.processes import Future as Future
 from tinynet.compat.refusal import Event as Event
 from tinynet.compat.refusal import PyTorchFileReader as PyTorchFileReader
@@ -65,6 +62,9 @@ from tinynet.compat.refusal import Stream as Stream
 from tinynet.compat.refusal import SymBool as SymBool
 from tinynet.compat.refusal import SymFloat as SymFloat
 from tinynet.compat.refusal import SymInt as SymInt
+from tinynet.compat.runtime import _assert as _assert
+from tinynet.compat.runtime import get_deterministic_debug_mode as get_deterministic_debug_mode
+from tinynet.compat.runtime import set_deterministic_debug_mode as set_deterministic_debug_mode
 from tinynet.compat.types import chalf as chalf
 from tinynet.compat.types import complex32 as complex32
 from tinynet.compat.types import finfo as finfo

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.backends.runtime import get_num_threads
+from tinynet.compat.runtime import get_num_threads
 
 
 def _numbers(version: Any) -> list[int]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tinynet import dtypes
-from tinynet.autograd.checked import Checking
+from tinynet.autograd.modes import Checking
 from tinynet.core.callsite import Location
 from tinynet.core.graph.saved_hooks import Keeper
 from tinynet.core.modes import mode

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tinynet.nn.layers.batchnorm import *
     from tinynet.nn.layers.container import *
     from tinynet.nn.layers.convolution import *
-    from tinynet.nn.layers.distance import *
     from tinynet.nn.layers.dropout import *
     from tinynet.nn.layers.embedding import *
     from tinynet.nn.layers.images import *

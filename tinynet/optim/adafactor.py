@@ -9,9 +9,8 @@ import numpy as np
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array, extension_dtypes
-from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Params, counted, number, options_of, refuse_long_lr
-from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.optimizer import Optimizer, Tensors, take_step
 
 
 class Adafactor(Optimizer):

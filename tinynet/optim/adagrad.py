@@ -7,8 +7,8 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.optim.base.elementwise import Elementwise, Given, direction, filled_like
 from tinynet.optim.base.formula import sqrt
-from tinynet.optim.base.functional import Tensors, init_group, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, counted, number, options_of
+from tinynet.optim.optimizer import Tensors, init_group, take_step
 
 
 class Adagrad(Elementwise):

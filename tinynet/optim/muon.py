@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Params, number, options_of, refuse_long_lr
-from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.optimizer import Optimizer, Tensors, take_step
 
 
 class Muon(Optimizer):

@@ -6,8 +6,8 @@ import math
 
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
 from tinynet.optim.base.formula import sqrt
-from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
+from tinynet.optim.optimizer import Tensors, take_step
 
 
 class NAdam(Elementwise):

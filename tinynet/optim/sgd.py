@@ -10,8 +10,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.kernels import native as native_kernels
 from tinynet.optim.base.elementwise import Elementwise, Given, direction
-from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import Group, Numbers, Params, number, options_of
+from tinynet.optim.optimizer import Tensors, take_step
 
 
 class SGD(Elementwise):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.optim.base.functional import Tensors, take_step
 from tinynet.optim.base.groups import (
     SHOWN,
     Group,
@@ -17,7 +16,7 @@ from tinynet.optim.base.groups import (
     refuse_long_lr,
     refuse_out_of_range,
 )
-from tinynet.optim.optimizer import Optimizer
+from tinynet.optim.optimizer import Optimizer, Tensors, take_step
 
 
 class SparseAdam(Optimizer):

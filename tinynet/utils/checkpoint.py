@@ -11,4 +11,4 @@ from tinynet.autograd.checkpoint import get_device_states as get_device_states
 from tinynet.autograd.checkpoint import noop_context_fn as noop_context_fn
 from tinynet.autograd.checkpoint import set_checkpoint_early_stop as set_checkpoint_early_stop
 from tinynet.autograd.checkpoint import set_device_states as set_device_states
-from tinynet.autograd.reentrant import CheckpointFunction as CheckpointFunction
+from tinynet.autograd.recomputation import CheckpointFunction as CheckpointFunction

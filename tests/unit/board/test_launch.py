@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.tools.patience import PATIENCE
-from tinynet.board import SummaryWriter, launch, launching
+from tinynet.board import SummaryWriter, launch
 from tinynet.utils.tensorboard import notebook
 
 ROOT = Path(__file__).parents[3]
@@ -83,7 +83,7 @@ def test_launch_runs_until_it_is_interrupted(run):
 def test_what_is_missing_is_said(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="There is no folder"):
         launch(tmp_path / "nothing")
-    monkeypatch.setattr(launching.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(notebook.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install tensorboard"):
         launch(tmp_path)
     with pytest.raises(ImportError, match="pip install tensorboard"):

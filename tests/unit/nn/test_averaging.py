@@ -9,8 +9,8 @@ import pytest
 import tinynet as tn
 from tests.tools.rounding import near
 from tinynet import nn
-from tinynet.nn import weight_averaging as averaging
-from tinynet.nn.weight_averaging import AveragedModel, update_bn
+from tinynet.optim import swa_utils
+from tinynet.optim.swa_utils import AveragedModel, update_bn
 
 
 def model(lib):
@@ -64,7 +64,7 @@ def averaged(lib, swa, label):
 def test_as_pytorch(label):
     torch = importlib.import_module("torch")
     theirs = averaged(torch, importlib.import_module("torch.optim.swa_utils"), label)
-    ours = averaged(tn, averaging, label)
+    ours = averaged(tn, swa_utils, label)
     for one, other in zip(ours[:2], theirs[:2], strict=True):
         assert list(one) == list(other)
         for key in other:
@@ -87,7 +87,7 @@ def test_the_average_of_all():
 
 def test_the_exponential_average():
     for name in ("avg_fn", "multi_avg_fn"):
-        kind = averaging.get_ema_avg_fn if name == "avg_fn" else averaging.get_ema_multi_avg_fn
+        kind = swa_utils.get_ema_avg_fn if name == "avg_fn" else swa_utils.get_ema_multi_avg_fn
         found = moved(
             lambda source, n=name, k=kind: AveragedModel(source, **{n: k(0.5)}), (4.0, 8.0)
         )
@@ -116,7 +116,7 @@ def test_an_average_is_a_module_that_can_be_saved_and_copied():
 def test_refused():
     with pytest.raises(AssertionError, match="Only one of avg_fn and multi_avg_fn should be"):
         AveragedModel(nn.Linear(1, 1), avg_fn=max, multi_avg_fn=max)
-    for make in (averaging.get_ema_avg_fn, averaging.get_ema_multi_avg_fn):
+    for make in (swa_utils.get_ema_avg_fn, swa_utils.get_ema_multi_avg_fn):
         with pytest.raises(ValueError, match="^Invalid decay value 1.5 provided. Please provide"):
             make(1.5)
 

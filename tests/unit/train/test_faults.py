@@ -18,8 +18,8 @@ import pytest
 
 from tinynet.board import BoardWarning, tensorboardx
 from tinynet.board.storage import PREFIX, _records
-from tinynet.train.base.checkpoint_file import CheckpointError, has_valid_checksum, with_checksum
-from tinynet.train.base.writing import write_json
+from tinynet.train.base.checkpoint_file import CheckpointError
+from tinynet.train.base.files import has_valid_checksum, with_checksum, write_json
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages
 

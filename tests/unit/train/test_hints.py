@@ -8,8 +8,8 @@ import pytest
 from tinynet.train import load_config
 from tinynet.train.assemble.build import build
 from tinynet.train.base.checkpoint_file import read_checkpoint
+from tinynet.train.base.files import read_rows
 from tinynet.train.base.problems import ConfigError
-from tinynet.train.base.reading import read_rows
 from tinynet.train.cli import main
 from tinynet.train.observe import progress as progress_module
 from tinynet.train.observe.progress import ProgressPrinter

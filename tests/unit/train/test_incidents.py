@@ -9,7 +9,7 @@ import pytest
 
 from tinynet.train import NonFiniteError, evaluate_run, run
 from tinynet.train.base import checkpoint_file as checkpoints
-from tinynet.train.base.checkpoint_file import row_with_checksum
+from tinynet.train.base.files import row_with_checksum
 from tinynet.train.base.problems import TrainError
 from tinynet.train.cli import main
 from tinynet.train.diagnose.explanation import replay

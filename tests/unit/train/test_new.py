@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tinynet.train import latest_run
-from tinynet.train.base.reading import read_rows
+from tinynet.train.base.files import read_rows
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.cli import main
 from tinynet.train.commands.training import FILES

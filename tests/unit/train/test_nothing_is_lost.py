@@ -29,7 +29,7 @@ from tinynet.train import (
     run,
 )
 from tinynet.train.base import checkpoint_file as checkpoints
-from tinynet.train.base import writing
+from tinynet.train.base import files as run_files
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages
 
@@ -362,8 +362,8 @@ def test_a_checkpoint_of_another_version_is_refused(tmp_path, monkeypatch):
 
 def test_rows_are_appended_whole_or_not_at_all(tmp_path, disk):
     path = tmp_path / "metrics.jsonl"
-    writing.append_lines(path, ["one"])
+    run_files.append_lines(path, ["one"])
     disk.full = True
-    with pytest.raises(writing.TrainError, match="No space left"):
-        writing.append_lines(path, ["two", "three"])
+    with pytest.raises(run_files.TrainError, match="No space left"):
+        run_files.append_lines(path, ["two", "three"])
     assert path.read_text() == "one\n"

@@ -16,7 +16,7 @@ from tests.tools.patience import PATIENCE
 from tests.tools.rounding import STEPS
 from tinynet.train import CheckpointError, StorageWarning, UsageError, evaluate_run, resume, run
 from tinynet.train.base import checkpoint_file as checkpoints
-from tinynet.train.base import writing
+from tinynet.train.base import files
 from tinynet.train.cli import main
 
 from .conftest import Killed
@@ -73,9 +73,9 @@ def golden_folder(path):
     (stored,) = GOLDEN.glob("checkpoint_v*.npz")
     (path / "config.toml").write_text(checkpoints.read_checkpoint(stored)["config"])
     (path / "checkpoint.npz").write_bytes(stored.read_bytes())
-    record = checkpoints.with_checksum({"status": "finished"})
+    record = files.with_checksum({"status": "finished"})
     (path / "run.json").write_text(json.dumps(record))
-    row = checkpoints.row_with_checksum('{"epoch": 1, "step": 5, "train/loss": 2.5}')
+    row = files.row_with_checksum('{"epoch": 1, "step": 5, "train/loss": 2.5}')
     (path / "metrics.jsonl").write_text(f"{row}\n")
 
 
@@ -296,14 +296,14 @@ class Msvcrt:
 @pytest.fixture(params=["own", "Windows"])
 def locks(request, monkeypatch):
     if request.param == "Windows" and os.name != "nt":
-        monkeypatch.setattr(writing, "fcntl", None)
-        monkeypatch.setattr(writing, "msvcrt", Msvcrt())
+        monkeypatch.setattr(files, "fcntl", None)
+        monkeypatch.setattr(files, "msvcrt", Msvcrt())
 
 
 def test_two_processes_on_one_folder(write, digits, locks):
     result = run(write(digits), quiet=True)
     with (
-        writing.locked(result.folder),
+        files.locked(result.folder),
         pytest.raises(UsageError, match="another process is training in"),
     ):
         resume(result.folder, {"run.epochs": 3}, quiet=True)

@@ -12,7 +12,7 @@ from tinynet.base.atomic_write import write_atomically
 from tinynet.board import BoardWarning
 from tinynet.train import StorageWarning, evaluate_run, resume, run
 from tinynet.train.base import checkpoint_file as checkpoints
-from tinynet.train.base.checkpoint_file import row_of, row_with_checksum
+from tinynet.train.base.files import row_of, row_with_checksum
 from tinynet.train.cli import main
 from tinynet.train.store import storage as storages
 

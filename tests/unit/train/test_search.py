@@ -22,9 +22,9 @@ from tests.tools.patience import PATIENCE, wait_for
 from tinynet.base.invocation import installation
 from tinynet.train import run
 from tinynet.train.assemble.stopping import PRUNED
+from tinynet.train.base.files import locked
 from tinynet.train.base.problems import Problems, TrainError, UsageError
 from tinynet.train.base.terminal import brief
-from tinynet.train.base.writing import locked
 from tinynet.train.cli import main
 from tinynet.train.run.processes import Supervised
 from tinynet.train.study.run_group import outcome_of

@@ -11,7 +11,7 @@ from tinynet.data import DataLoader, TensorDataset
 from tinynet.errors import TrainingWarning
 from tinynet.nn import functional as F
 from tinynet.train import fit, run
-from tinynet.train.base.reading import read_text
+from tinynet.train.base.files import read_text
 from tinynet.train.base.run_folder import RunFolder, parse_record
 
 INPUTS = 5

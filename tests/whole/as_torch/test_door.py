@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tinynet.as_torch.reasons import LEFT_OUT, PATHS, reason
+from tinynet.as_torch.hook import LEFT_OUT, PATHS, reason
 
 ROOT = Path(__file__).parents[3]
 MODULES = json.loads((ROOT / "docs/coverage/modules.json").read_text(encoding="utf-8"))
@@ -159,7 +159,7 @@ def test_each_module_of_pytorch_is_mapped_or_left_out_for_a_reason():
 def test_each_path_of_the_map_can_be_imported(folder):
     code = (
         "import tinynet.as_torch, importlib\n"
-        "for path in tinynet.as_torch.reasons.PATHS: importlib.import_module(path)\n"
+        "for path in tinynet.as_torch.hook.PATHS: importlib.import_module(path)\n"
         "import torch; print(torch.utils.data.dataloader.DataLoader, torch.nn.utils)\n"
         "from torch.distributions.normal import Normal\n"
         "from torch.utils.data.dataloader import _collate_fn_t, IterableDataset, Sampler\n"

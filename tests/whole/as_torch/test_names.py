@@ -13,7 +13,7 @@ from tinynet import nn, sparse
 from tinynet.as_torch import processes
 from tinynet.autograd import Variable
 from tinynet.compat import hub, jit, pytree, refusal
-from tinynet.compat.parallel import distributed, sharding
+from tinynet.compat.parallel import distributed
 from tinynet.compat.version import TorchVersion
 from tinynet.utils import backcompat
 
@@ -300,18 +300,18 @@ def test_other_processes_are_refused_or_python_s_own():
         nn.parallel.DistributedDataParallel(nn.Linear(1, 1))
     name = "FullyShardedDataParallel"
     with pytest.raises(NotImplementedError, match=f"no {name}: every process has"):
-        getattr(sharding, name)(nn.Linear(1, 1), None)
+        getattr(distributed, name)(nn.Linear(1, 1), None)
     with pytest.raises(NotImplementedError, match=r"no distributed\.tensor\.zeros: every process"):
         distributed.zeros(2)
 
 
 def test_options_of_sharding_are_set_and_read():
-    assert [one.name for one in sharding.ShardingStrategy][:2] == ["FULL_SHARD", "SHARD_GRAD_OP"]
-    assert sharding.FullStateDictConfig(rank0_only=True) == sharding.FullStateDictConfig(
+    assert [one.name for one in distributed.ShardingStrategy][:2] == ["FULL_SHARD", "SHARD_GRAD_OP"]
+    assert distributed.FullStateDictConfig(rank0_only=True) == distributed.FullStateDictConfig(
         False, True
     )
-    assert sharding.ShardedOptimStateDictConfig().offload_to_cpu
-    assert sharding.MixedPrecision(param_dtype=tn.bfloat16).cast_root_forward_inputs
+    assert distributed.ShardedOptimStateDictConfig().offload_to_cpu
+    assert distributed.MixedPrecision(param_dtype=tn.bfloat16).cast_root_forward_inputs
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.whole.vision.files import write_mnist
-from tinynet.as_torch import reasons
-from tinynet.as_torch.reasons import reason
+from tinynet.as_torch import hook
+from tinynet.as_torch.hook import reason
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = Path(__file__).with_name("scripts") / "mnist.py"
@@ -182,7 +182,7 @@ def test_a_folder_of_data_with_the_name_of_a_package_is_none(folder):
 
 
 def test_each_path_can_be_imported_in_any_order(folder):
-    paths = sorted(reasons.COMPANIONS, key=len, reverse=True)
+    paths = sorted(hook.COMPANIONS, key=len, reverse=True)
     lines = [f"import {path}" for path in paths]
     lines += ["from torchvision.transforms import functional, v2", "import torchvision as tv"]
     lines += ["assert tv.transforms.v2 is v2 and tv.transforms.functional is functional"]
@@ -192,5 +192,5 @@ def test_each_path_can_be_imported_in_any_order(folder):
 
 
 def test_each_package_has_a_reason():
-    for name in reasons.PACKAGES:
-        assert name in reasons.COMPANIONS or reason(f"{name}.anything")
+    for name in hook.PACKAGES:
+        assert name in hook.COMPANIONS or reason(f"{name}.anything")

@@ -33,15 +33,7 @@ MODULES = {
             "set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype"
         ),
         "tinynet.autograd.anomaly": "is_anomaly_check_nan_enabled is_anomaly_enabled",
-        "tinynet.autograd.inference": "inference_mode is_inference is_inference_mode_enabled",
-        "tinynet.backends.runtime": (
-            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
-            "get_num_interop_threads get_num_threads "
-            "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
-            "set_default_device set_float32_matmul_precision set_flush_denormal "
-            "set_num_interop_threads set_num_threads set_warn_always typename "
-            "use_deterministic_algorithms"
-        ),
+        "tinynet.autograd.modes": "inference_mode is_inference is_inference_mode_enabled",
         "tinynet.capture": "capture=",
         "tinynet.capture.api": "compile",
         "tinynet.compat": "compat=",
@@ -50,6 +42,14 @@ MODULES = {
             "alpha_dropout constant_pad_nd dropout grid_sampler grid_sampler_2d grid_sampler_3d "
             "group_norm layer_norm native_batch_norm native_dropout native_group_norm "
             "native_layer_norm threshold"
+        ),
+        "tinynet.compat.runtime": (
+            "are_deterministic_algorithms_enabled get_default_device get_float32_matmul_precision "
+            "get_num_interop_threads get_num_threads "
+            "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
+            "set_default_device set_float32_matmul_precision set_flush_denormal "
+            "set_num_interop_threads set_num_threads set_warn_always typename "
+            "use_deterministic_algorithms"
         ),
         "tinynet.dtypes": "dtypes=",
         "tinynet.dtypes.type_info": "finfo iinfo",
@@ -74,7 +74,7 @@ MODULES = {
         "tinynet.autograd.derivatives": "derivatives= backward grad",
         "tinynet.autograd.function": "function= Function",
         "tinynet.autograd.gradcheck": "GradcheckError gradgradcheck",
-        "tinynet.autograd.inference": "inference= inference_mode is_inference_mode_enabled",
+        "tinynet.autograd.modes": "modes= inference_mode is_inference_mode_enabled",
         "tinynet.autograd.variable": "variable= Variable",
         "tinynet.core.modes": "enable_grad no_grad set_grad_enabled",
     },
@@ -88,7 +88,7 @@ MODULES = {
         "tinynet.board.graphs.build": "Arguments",
         "tinynet.board.graphs.draw": "Drawing draw",
         "tinynet.board.graphs.recording": "Recording record",
-        "tinynet.board.launching": "launching= launch",
+        "tinynet.board.notebook": "notebook= launch",
         "tinynet.board.storage": "storage= BoardWarning",
         "tinynet.board.writer": "writer= SummaryWriter",
     },
@@ -235,7 +235,6 @@ MODULES = {
         "tinynet.nn.layers.convolution": (
             "Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d"
         ),
-        "tinynet.nn.layers.distance": "PairwiseDistance CosineSimilarity",
         "tinynet.nn.layers.dropout": (
             "Dropout Dropout1d Dropout2d Dropout3d AlphaDropout FeatureAlphaDropout"
         ),
@@ -255,7 +254,7 @@ MODULES = {
             "AdaptiveLogSoftmaxWithLoss CTCLoss GaussianNLLLoss KLDivLoss LinearCrossEntropyLoss "
             "PoissonNLLLoss"
         ),
-        "tinynet.nn.layers.linear": "Linear Bilinear Identity",
+        "tinynet.nn.layers.linear": "Linear Bilinear Identity PairwiseDistance CosineSimilarity",
         "tinynet.nn.layers.losses": (
             "BCELoss BCEWithLogitsLoss CrossEntropyLoss HuberLoss L1Loss MSELoss NLLLoss "
             "NLLLoss2d SmoothL1Loss"

@@ -76,7 +76,7 @@ _READS[version_of.__code__] = "_version"
 _RETURNED = {"item": "", "tolist": "", "__float__": "float", "__int__": "int", "__bool__": "bool"}
 _SEEDS = {random_numbers.initial_seed.__code__, random_numbers.Generator.initial_seed.__code__}
 _ROOT = os.path.dirname(random_numbers.__file__)
-_RUNTIME = os.path.join(_ROOT, "backends", "runtime.py")
+_RUNTIME = os.path.join(_ROOT, "compat", "runtime.py")
 _SETTING = ("get_", "set_", "are_", "use_")  # how the names of its functions begin
 _WRITING = tuple(
     os.path.join(_ROOT, name) for name in ("board", "exchange", "onnx", "serialization.py")

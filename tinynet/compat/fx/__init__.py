@@ -8,8 +8,8 @@ from tinynet.compat.fx.graph import Graph
 from tinynet.compat.fx.graph_module import GraphModule
 from tinynet.compat.fx.interpreter import Interpreter, Transformer
 from tinynet.compat.fx.node import Node, has_side_effect, map_arg
+from tinynet.compat.fx.passes import replace_pattern
 from tinynet.compat.fx.proxy import Proxy
-from tinynet.compat.fx.subgraph_rewriter import replace_pattern
 
 __all__ = [
     "symbolic_trace",

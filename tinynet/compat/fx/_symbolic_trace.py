@@ -12,16 +12,15 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from tinynet.backends.runtime import _assert
 from tinynet.compat import pytree
 from tinynet.compat.fx.codegen import _PyTreeCodeGen, _PyTreeInfo
 from tinynet.compat.fx.graph import Graph
 from tinynet.compat.fx.graph_module import GraphModule
-from tinynet.compat.fx.interception import first
+from tinynet.compat.fx.interception import first, patches, replace_listed, replace_wrapped
+from tinynet.compat.fx.interception import wrap as wrap
 from tinynet.compat.fx.node import Node
 from tinynet.compat.fx.proxy import BASE_TYPES, ParameterProxy, Proxy, Scope, TracerBase
-from tinynet.compat.fx.wrapping import patches, replace_listed, replace_wrapped
-from tinynet.compat.fx.wrapping import wrap as wrap
+from tinynet.compat.runtime import _assert
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
 from tinynet.nn.layers.container import Sequential

@@ -15,9 +15,9 @@ from tinynet.compat.fx.codegen import Lines, Namespace, names_shown
 from tinynet.compat.fx.codegen import PythonCode as PythonCode
 from tinynet.compat.fx.codegen import _PyTreeCodeGen as _PyTreeCodeGen
 from tinynet.compat.fx.codegen import _PyTreeInfo as _PyTreeInfo
+from tinynet.compat.fx.interception import wrap
 from tinynet.compat.fx.node import Argument, Node, NodeList, Target, map_arg
 from tinynet.compat.fx.targets import by_path, is_of_torch, node_name, qualified_name
-from tinynet.compat.fx.wrapping import wrap
 
 __all__ = ["PythonCode", "CodeGen", "Graph"]
 

@@ -14,10 +14,10 @@ import types
 from typing import Any
 
 from tinynet import fft
-from tinynet.backends.runtime import _assert
 from tinynet.base import lazy
 from tinynet.base.lazy import HOMES
 from tinynet.compat.library import ops
+from tinynet.compat.runtime import _assert
 from tinynet.core.devices import device
 from tinynet.core.layouts import layout, memory_format
 from tinynet.core.tensors.size import Size

@@ -11,8 +11,8 @@ from typing import IO, Any
 import numpy as np
 
 from tinynet.board.summaries.pixels import png
-from tinynet.compat.vision.functions.conversion import pil_to_tensor
 from tinynet.compat.vision.pillow import image_of, pillow
+from tinynet.compat.vision.transforms.functional.conversion import pil_to_tensor
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data.readers.files import StrPath

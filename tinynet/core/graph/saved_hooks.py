@@ -1,7 +1,7 @@
 """Keepers, which take over the values saved for backward while they are active.
 
 The fast path makes one check per recorded operation, ``m is not True``. Keepers are, among others,
-the user's pack and unpack hooks and the checksums of ``autograd/checked.py``.
+the user's pack and unpack hooks and the checksums of ``autograd/modes.py``.
 """
 
 from __future__ import annotations

@@ -30,8 +30,7 @@ from tinynet.data.loading.sampler import (
     SequentialSampler,
     random_source,
 )
-from tinynet.data.loading.threads import Threads
-from tinynet.data.loading.worker import Work
+from tinynet.data.loading.worker import Threads, Work
 from tinynet.random import Generator
 
 T_co = TypeVar("T_co", covariant=True)

@@ -8,7 +8,7 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn import functional as F
 from tinynet.nn.layers.declaration import complete, with_options
-from tinynet.nn.layers.distance import PairwiseDistance
+from tinynet.nn.layers.linear import PairwiseDistance
 from tinynet.nn.layers.losses import _Loss, _WeightedLoss
 
 __all__ = [

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.onnx.graph import Graph, Ref
+from tinynet.onnx.graph import Graph, Ref, as_result, choose, fits, form, renamed
 from tinynet.onnx.operations.arithmetic import compared
 from tinynet.onnx.operations.reductions import mean
-from tinynet.onnx.operations.table import as_result, choose, fits, form, same
 
 # ---- activations --------------------------------------------------------------------------------
 # Activations and softmax.
 
 
-same({"mish": "Mish"})
+renamed({"mish": "Mish"})
 
 
 @form("leaky_relu")

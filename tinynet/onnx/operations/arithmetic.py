@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref
-from tinynet.onnx.operations.table import as_result, choose, form, same, together
+from tinynet.onnx.graph import Graph, Ref, as_result, choose, form, renamed, together
 
 # ---- products -----------------------------------------------------------------------------------
 # Matrix products.
 
 
-same({name: "MatMul" for name in ("mm", "bmm", "mv", "row_product", "dot", "vdot")})
+renamed({name: "MatMul" for name in ("mm", "bmm", "mv", "row_product", "dot", "vdot")})
 
 
 @form("linear_map")
@@ -56,7 +55,7 @@ def addr(g: Graph, x: Ref, one: Ref, other: Ref, beta: float = 1, alpha: float =
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-same(
+renamed(
     {
         "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "maximum": "Max", "minimum": "Min",
         "neg": "Neg", "abs": "Abs", "exp": "Exp", "log": "Log",

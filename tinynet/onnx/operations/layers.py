@@ -12,11 +12,10 @@ from tinynet.dtypes import Array
 from tinynet.nn.functional.geometry import Geometry, array_size, window_count
 from tinynet.nn.functional.images.interpolation import SAMPLERS
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, Size, Varying, fixed, product
+from tinynet.onnx.graph import Graph, Ref, Size, Varying, choose, fits, fixed, form, product
 from tinynet.onnx.operations.arithmetic import isnan
 from tinynet.onnx.operations.reductions import any_of, extremum
 from tinynet.onnx.operations.shaping import sliced
-from tinynet.onnx.operations.table import choose, fits, form
 
 # ---- attention ----------------------------------------------------------------------------------
 # Scaled dot-product attention.

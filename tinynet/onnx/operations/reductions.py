@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, Size, fixed, product
+from tinynet.onnx.graph import Graph, Ref, Size, as_result, choose, fixed, form, product
 from tinynet.onnx.operations.arithmetic import isnan
 from tinynet.onnx.operations.shaping import axes_of, like, sliced
-from tinynet.onnx.operations.table import as_result, choose, form
 
 
 def reduced(g: Graph, op: str, x: Ref, dim: Any, keepdim: bool) -> Any:

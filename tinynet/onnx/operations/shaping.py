@@ -9,8 +9,19 @@ import numpy as np
 
 from tinynet.core import layouts
 from tinynet.onnx.errors import NoFormError
-from tinynet.onnx.graph import Graph, Ref, Size, fixed, is_fixed, product
-from tinynet.onnx.operations.table import FORMS, as_result, choose, form, put_back
+from tinynet.onnx.graph import (
+    FORMS,
+    Graph,
+    Ref,
+    Size,
+    as_result,
+    choose,
+    fixed,
+    form,
+    is_fixed,
+    product,
+    put_back,
+)
 
 _END = np.iinfo(np.int64).max
 

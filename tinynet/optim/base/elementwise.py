@@ -21,7 +21,6 @@ from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import SINGLE
 from tinynet.optim.base import groups
 from tinynet.optim.base.formula import SCRATCH, Formula
-from tinynet.optim.base.functional import init_group
 from tinynet.optim.base.groups import (
     Group,
     Kind,
@@ -36,7 +35,7 @@ from tinynet.optim.base.groups import (
     refuse_long_lr,
     refuse_out_of_range,
 )
-from tinynet.optim.optimizer import Optimizer, refuse_other_shape
+from tinynet.optim.optimizer import Optimizer, init_group, refuse_other_shape
 
 Given = dict[str, Any]  # the numbers of a formula, by name
 _formulas: dict[Any, Formula] = {}

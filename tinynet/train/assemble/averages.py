@@ -12,7 +12,7 @@ from tinynet import dtypes, nn
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
-from tinynet.nn.weight_averaging import update_bn
+from tinynet.optim.swa_utils import update_bn
 from tinynet.train.assemble.build import Parts
 from tinynet.train.base.problems import UsageError
 from tinynet.train.config.rules import count_of

@@ -17,10 +17,15 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tinynet.base.invocation import command
-from tinynet.train.base.checkpoint_file import has_valid_checksum, with_checksum
+from tinynet.train.base.files import (
+    DamagedError,
+    fitting,
+    has_valid_checksum,
+    read_json,
+    with_checksum,
+    write_json,
+)
 from tinynet.train.base.problems import TrainError, UsageError
-from tinynet.train.base.reading import DamagedError, fitting, read_json
-from tinynet.train.base.writing import write_json
 
 
 class StorageWarning(RuntimeWarning):

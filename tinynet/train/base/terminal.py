@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tinynet.base.invocation import command, python
-from tinynet.train.base.writing import write_text
+from tinynet.train.base.files import write_text
 
 _UNKNOWN = 80  # columns of a terminal that does not know its size
 _EIGHTHS = "▏▎▍▌▋▊▉"

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from tinynet.base.invocation import command, shown
 from tinynet.board.graphs.graph import duration, size
+from tinynet.train.base.files import write_text
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.terminal import aligned, line_columns
-from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.observe.progress import as_json

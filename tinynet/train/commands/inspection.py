@@ -18,10 +18,10 @@ from tinynet.board.graphs.timing import BETWEEN, StepTime
 from tinynet.core.printing import quantity
 from tinynet.train.assemble.build import computing
 from tinynet.train.assemble.trial import compiled_trial, trial
+from tinynet.train.base.files import write_text
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import new_folder
 from tinynet.train.base.terminal import aligned
-from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import CONFIG, SET, argument, declare, full_keys, json_of
 from tinynet.train.config.resolve import load_config
 from tinynet.train.diagnose.dry_run import Checkup, Profile, examine, profile

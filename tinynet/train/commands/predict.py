@@ -19,9 +19,9 @@ from tinynet.board.summaries.pixels import png
 from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.train import outputs
+from tinynet.train.base.files import write_bytes
 from tinynet.train.base.problems import TrainError, UsageError, did_you_mean, one_of
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.writing import write_bytes
 from tinynet.train.commands.options import TRAINED, WRITING, argument, declare, json_of, writing_of
 from tinynet.train.loop.fit import as_evaluated
 from tinynet.train.loop.splits import dataset_attribute

@@ -11,9 +11,9 @@ from tinynet.base.invocation import shown
 from tinynet.board import launch
 from tinynet.train.assemble.build import computing
 from tinynet.train.base.checkpoint_file import CheckpointError
+from tinynet.train.base.files import write_text
 from tinynet.train.base.problems import TrainError, UsageError
 from tinynet.train.base.run_folder import RunFolder, no_run, runs_in
-from tinynet.train.base.writing import write_text
 from tinynet.train.commands.options import (
     RUN,
     SET,

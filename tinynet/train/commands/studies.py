@@ -11,10 +11,10 @@ from typing import Any
 
 from tinynet.base.invocation import command, shown
 from tinynet.core.printing import quantity
+from tinynet.train.base.files import locked
 from tinynet.train.base.problems import UsageError
 from tinynet.train.base.run_folder import RunFolder, new_folder, runs_in
 from tinynet.train.base.terminal import aligned, write_csv
-from tinynet.train.base.writing import locked
 from tinynet.train.commands.options import (
     OPTIONAL_CONFIG,
     SET,

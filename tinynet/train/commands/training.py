@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tinynet.base.invocation import command, shown
 from tinynet.base.invocation.commands import quoted
+from tinynet.train.base.files import make_folder, write_text
 from tinynet.train.base.problems import UsageError
-from tinynet.train.base.writing import make_folder, write_text
 from tinynet.train.commands.options import (
     CONFIG,
     OUT,

@@ -23,9 +23,8 @@ from types import ModuleType
 from typing import Any
 
 from tinynet.core.explanations.arguments import nearest
-from tinynet.train.base.checkpoint_file import sha256
+from tinynet.train.base.files import read_bytes, sha256
 from tinynet.train.base.problems import did_you_mean, in_users_code, one_of
-from tinynet.train.base.reading import read_bytes
 from tinynet.train.base.run_folder import RunFolder, read_record
 
 FOLDER = "sources"

@@ -19,9 +19,8 @@ from tinynet.core.printing import quantity
 from tinynet.data import IterableDataset
 from tinynet.data.dataset import Samples, fetch
 from tinynet.train.assemble.build import Parts
-from tinynet.train.base.checkpoint_file import sha256
+from tinynet.train.base.files import read_bytes, read_rows, sha256
 from tinynet.train.base.problems import TrainError, UsageError
-from tinynet.train.base.reading import read_bytes, read_rows
 from tinynet.train.base.run_folder import RunFolder, StorageWarning, is_damaged, read_record
 from tinynet.train.config.user_code import StandIns, altered, source_copies, stand_ins
 from tinynet.train.loop.splits import dataset_attribute

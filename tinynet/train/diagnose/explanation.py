@@ -19,8 +19,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.train.assemble.build import Parts, build
 from tinynet.train.assemble.stopping import EARLY_STOPPING, MAX_STEPS, MAX_TIME, PRUNED
 from tinynet.train.base.checkpoint_file import read_checkpoint
+from tinynet.train.base.files import read_last_row
 from tinynet.train.base.problems import TrainError, UsageError
-from tinynet.train.base.reading import read_last_row
 from tinynet.train.base.run_folder import RunFolder, no_run, parse_record, read_record, runs_in
 from tinynet.train.base.terminal import aligned
 from tinynet.train.config.resolve import load_config

@@ -23,10 +23,15 @@ from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data import Subset
 from tinynet.dtypes import Array
-from tinynet.train.base.checkpoint_file import has_valid_checksum, with_checksum, write_checkpoint
+from tinynet.train.base.checkpoint_file import write_checkpoint
+from tinynet.train.base.files import (
+    has_valid_checksum,
+    make_folder,
+    read_json,
+    with_checksum,
+    write_json,
+)
 from tinynet.train.base.problems import TrainError
-from tinynet.train.base.reading import read_json
-from tinynet.train.base.writing import make_folder, write_json
 from tinynet.train.incidents.culprit import Search, Suspect, Values, repeat_step
 from tinynet.train.step import seeds
 from tinynet.train.step.task import NonFiniteError, Place, RankError

@@ -16,10 +16,9 @@ from tinynet.core.printing import quantity
 from tinynet.train.assemble.build import Parts, build, computing
 from tinynet.train.assemble.optimizers import PlateauSchedule, lengthen, with_warmup
 from tinynet.train.assemble.trial import trial, try_schedules
+from tinynet.train.base.files import locked, move, read_text, remove_leftovers
 from tinynet.train.base.problems import UsageError
-from tinynet.train.base.reading import read_text
 from tinynet.train.base.run_folder import RunFolder, StorageWarning, no_run, read_record, seconds_of
-from tinynet.train.base.writing import locked, move, remove_leftovers
 from tinynet.train.config.document import dotted, parse
 from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve

@@ -23,9 +23,9 @@ from tinynet.train.assemble.optimizers import WEIGHT_FILES, load_initial, read_w
 from tinynet.train.assemble.stopping import EARLY_STOPPING, LIMITS, describe_batches, limit_of
 from tinynet.train.assemble.trial import trial
 from tinynet.train.base.checkpoint_file import CheckpointError, read_checkpoint
+from tinynet.train.base.files import locked, write_text
 from tinynet.train.base.problems import ConfigError, Problem, UsageError, one_of
 from tinynet.train.base.run_folder import RunFolder, new_run_folder, no_weights
-from tinynet.train.base.writing import locked, write_text
 from tinynet.train.config.document import parse
 from tinynet.train.config.reference import to_toml
 from tinynet.train.config.resolve import load_config, resolve

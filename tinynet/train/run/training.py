@@ -19,16 +19,16 @@ from tinynet.train import show
 from tinynet.train.assemble.averages import average_of
 from tinynet.train.assemble.build import Parts, preprocessing_of
 from tinynet.train.assemble.stopping import EARLY_STOPPING, Best, Limits, examples_per_epoch
-from tinynet.train.base.checkpoint_file import (
-    CheckpointError,
+from tinynet.train.base.checkpoint_file import CheckpointError
+from tinynet.train.base.files import (
     has_valid_checksum,
+    read_json,
     row_with_checksum,
     with_checksum,
+    write_json,
 )
 from tinynet.train.base.problems import TrainError
-from tinynet.train.base.reading import read_json
 from tinynet.train.base.run_folder import RunFolder, StorageWarning, recorded_warnings
-from tinynet.train.base.writing import write_json
 from tinynet.train.config.values import as_tree, read_values
 from tinynet.train.diagnose.changes import input_files
 from tinynet.train.loop.callback import Entry, Moment

@@ -24,8 +24,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.dtypes import Array
 from tinynet.train.assemble.build import Parts, first_batch
 from tinynet.train.assemble.trial import Rehearsal, rehearsal
+from tinynet.train.base.files import read_rows, read_text
 from tinynet.train.base.problems import TrainError
-from tinynet.train.base.reading import read_rows, read_text
 from tinynet.train.base.run_folder import RunFolder, no_run, parse_record
 from tinynet.train.config.values import Values, read_values
 from tinynet.train.diagnose.changes import run_damage

@@ -10,8 +10,8 @@ from tinynet.base import invocation
 from tinynet.board import Recording
 from tinynet.board.graphs.costs import totals
 from tinynet.train.assemble.build import Parts
+from tinynet.train.base.files import write_text
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.writing import write_text
 from tinynet.train.show import plots
 from tinynet.train.show.examples import confusion, examples, exhibits, regression
 from tinynet.train.show.overview import (

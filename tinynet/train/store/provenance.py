@@ -24,11 +24,10 @@ from tinynet.data import FormatError, Tokenizer
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.kernels.native import compiler
+from tinynet.train.base.files import read_bytes, write_text
 from tinynet.train.base.memory import peak
 from tinynet.train.base.problems import UsageError
-from tinynet.train.base.reading import read_bytes
 from tinynet.train.base.run_folder import RunFolder
-from tinynet.train.base.writing import write_text
 from tinynet.train.config.sections import Config
 from tinynet.train.loop.splits import dataset_attribute
 

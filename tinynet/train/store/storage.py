@@ -20,28 +20,26 @@ from tinynet.base.invocation import command, shown
 from tinynet.core.printing import quantity
 from tinynet.optim import Optimizer
 from tinynet.train.assemble.build import Parts
-from tinynet.train.base.checkpoint_file import (
-    CheckpointError,
+from tinynet.train.base.checkpoint_file import CheckpointError, read_checkpoint, write_checkpoint
+from tinynet.train.base.files import (
+    append_lines,
     changed_checksums,
-    read_checkpoint,
+    holds,
+    keep_as,
+    make_folder,
+    read_text,
+    remove,
     row_of,
     row_with_checksum,
     sha256,
-    write_checkpoint,
-)
-from tinynet.train.base.problems import TrainError, UsageError, in_users_code
-from tinynet.train.base.reading import holds, read_text, size_of
-from tinynet.train.base.run_folder import RunFolder, write_record
-from tinynet.train.base.run_folder import StorageWarning as StorageWarning
-from tinynet.train.base.writing import (
-    append_lines,
-    keep_as,
-    make_folder,
-    remove,
+    size_of,
     write_bytes,
     write_lines,
     write_text,
 )
+from tinynet.train.base.problems import TrainError, UsageError, in_users_code
+from tinynet.train.base.run_folder import RunFolder, write_record
+from tinynet.train.base.run_folder import StorageWarning as StorageWarning
 from tinynet.train.config.sections import RunSection
 from tinynet.train.incidents.guard import PostMortem, Report
 from tinynet.train.metrics.criterion import is_test

@@ -24,10 +24,9 @@ from tinynet.distributed.mpi import launched_rank, launched_size, without_launch
 from tinynet.kernels.threads import VARIABLES
 from tinynet.train.assemble.stopping import PRUNED
 from tinynet.train.assemble.trial import trial
+from tinynet.train.base.files import read_json, write_json
 from tinynet.train.base.problems import ConfigError, Problem, TrainError, UsageError
-from tinynet.train.base.reading import read_json
 from tinynet.train.base.run_folder import RunFolder, parse_record
-from tinynet.train.base.writing import write_json
 from tinynet.train.config.document import toml_or_text
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config

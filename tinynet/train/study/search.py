@@ -19,11 +19,10 @@ from typing import Any
 
 from tinynet.train.assemble.stopping import PRUNED, Best
 from tinynet.train.assemble.trial import rehearsal
+from tinynet.train.base.files import locked, read_json, read_rows, write_json
 from tinynet.train.base.problems import Origin, Problems, UsageError
-from tinynet.train.base.reading import read_json, read_rows
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.terminal import brief
-from tinynet.train.base.writing import locked, write_json
 from tinynet.train.config.resolve import load_config
 from tinynet.train.config.sections import Config
 from tinynet.train.metrics.criterion import Criterion, criterion_of, figures_on

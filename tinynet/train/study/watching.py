@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tinynet.train.base.reading import read_last_row, size_of
+from tinynet.train.base.files import read_last_row, size_of
 from tinynet.train.base.run_folder import RunFolder
 from tinynet.train.base.terminal import (
     Field,

@@ -1,7 +1,7 @@
 """``torchvision.transforms.v2.functional``: the functions of version 1, and newer names."""
 
-from tinynet.compat.vision.functions import conversion, geometry
 from tinynet.compat.vision.transforms.functional import *
+from tinynet.compat.vision.transforms.functional import conversion, geometry
 
 elastic = geometry.elastic_transform
 grayscale_to_rgb = conversion.grayscale_to_rgb

@@ -4,6 +4,6 @@ Images are tensors of shape (..., channels, height, width), or Pillow images. Fo
 that Pillow has are Pillow's.
 """
 
-from tinynet.compat.vision.functions.conversion import *
-from tinynet.compat.vision.functions.geometry import *
 from tinynet.compat.vision.pillow import InterpolationMode as InterpolationMode
+from tinynet.compat.vision.transforms.functional.conversion import *
+from tinynet.compat.vision.transforms.functional.geometry import *

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.compat.vision.functions.conversion import for_images, on_array
 from tinynet.compat.vision.pillow import InterpolationMode, interpolation_mode, is_pillow
+from tinynet.compat.vision.transforms.functional.conversion import for_images, on_array
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.size import Size
 from tinynet.core.tensors.tensor import Tensor
@@ -69,7 +69,7 @@ def get_dimensions(img: Any) -> list[int]:
     """Return the number of channels, the height and the width of an image.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.get_dimensions(tn.ones(3, 4, 5))
         [3, 4, 5]
     """
@@ -104,7 +104,7 @@ def hflip(img: Any) -> Any:
     """Return an image mirrored left to right.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.hflip(tn.tensor([[[1, 2]]]))
         tensor([[[2, 1]]])
     """
@@ -122,7 +122,7 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     """Return a part of an image; what is outside is 0.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.crop(tn.tensor([[[1, 2]]]), 0, 1, 1, 2)
         tensor([[[2, 0]]])
     """
@@ -150,7 +150,7 @@ def pad(img: Any, padding: Side, fill: Any = 0, padding_mode: Mode = "constant")
         ValueError: the padding is invalid.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.pad(tn.ones(1, 1, 2), [1, 0])
         tensor([[[0., 1., 1., 0.]]])
     """
@@ -208,7 +208,7 @@ def resize(
         ValueError: the size does not fit ``max_size``, or tensors lack the interpolation.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.resize(tn.ones(3, 16, 32), 8).shape
         tinynet.Size([3, 8, 16])
     """
@@ -326,7 +326,7 @@ def rotate(
         fill: the value outside the image, or one per channel.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.rotate(tn.tensor([[[1.0, 2.0], [3.0, 4.0]]]), 90)
         tensor([[[2., 4.],
                  [1., 3.]]])
@@ -417,7 +417,7 @@ def perspective(
         ValueError: these are not four points each.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> image = tn.arange(6.0).reshape(1, 2, 3)
         >>> moved = [[1, 0], [3, 0], [3, 2], [1, 2]]
         >>> geometry.perspective(image, [[0, 0], [2, 0], [2, 2], [0, 2]], moved, "nearest")
@@ -455,7 +455,7 @@ def elastic_transform(
         ValueError: it has another shape.
 
     Example:
-        >>> from tinynet.compat.vision.functions import geometry
+        >>> from tinynet.compat.vision.transforms.functional import geometry
         >>> geometry.elastic_transform(tn.tensor([[[1.0, 2.0]]]), tn.ones(1, 1, 2, 2) * 0.5)
         tensor([[[1.1250, 0.7500]]])
     """

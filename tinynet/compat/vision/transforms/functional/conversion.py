@@ -107,7 +107,7 @@ def to_tensor(pic: Any) -> Tensor:
         ValueError: the array has neither two nor three dimensions.
 
     Example:
-        >>> from tinynet.compat.vision.functions import conversion
+        >>> from tinynet.compat.vision.transforms.functional import conversion
         >>> conversion.to_tensor(np.array([[0, 255]], dtype=np.uint8))
         tensor([[[0., 1.]]])
     """
@@ -163,7 +163,7 @@ def normalize(
         ValueError: a std is 0, or the number of channels differs.
 
     Example:
-        >>> from tinynet.compat.vision.functions import conversion
+        >>> from tinynet.compat.vision.transforms.functional import conversion
         >>> conversion.normalize(tn.tensor([[[0.0, 1.0]]]), [0.5], [0.25])
         tensor([[[-2.,  2.]]])
     """
@@ -243,7 +243,7 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """Return an image with its values multiplied by a factor.
 
     Example:
-        >>> from tinynet.compat.vision.functions import conversion
+        >>> from tinynet.compat.vision.transforms.functional import conversion
         >>> conversion.adjust_brightness(tn.full((1, 1, 2), 0.25), 2)
         tensor([[[0.5000, 0.5000]]])
     """
@@ -356,7 +356,7 @@ def rgb_to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
     """Return the gray values of an image, as one channel or three.
 
     Example:
-        >>> from tinynet.compat.vision.functions import conversion
+        >>> from tinynet.compat.vision.transforms.functional import conversion
         >>> conversion.rgb_to_grayscale(tn.ones(3, 4, 4)).shape
         tinynet.Size([1, 4, 4])
     """

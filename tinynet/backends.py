@@ -1,4 +1,4 @@
-"""The switch of the compiled kernels, and PyTorch's backends, whose switches have no effect."""
+"""Backends: LLVM, which tinynet can use, and PyTorch's, whose switches have no effect."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ class LLVM:
 
 
 llvm = LLVM()
+numba = llvm  # its name before
 if os.environ.get("TINYNET_LLVM", "0") not in ("", "0"):
     llvm.enabled = True
 

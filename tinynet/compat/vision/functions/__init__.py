@@ -1,1 +1,0 @@
-"""Functions of Pillow images and tensors, for ``torchvision.transforms.functional``."""

@@ -58,7 +58,7 @@ if os.environ.get("TINYNET_LLVM", "0") not in ("", "0"):
     llvm.enabled = True
 
 
-def is_available() -> bool:
+def _is_available() -> bool:
     """Return False.
 
     Example:
@@ -68,7 +68,7 @@ def is_available() -> bool:
     return False
 
 
-def is_built() -> bool:
+def _is_built() -> bool:
     """Return False.
 
     Example:
@@ -78,7 +78,7 @@ def is_built() -> bool:
     return False
 
 
-def version() -> None:
+def _version() -> None:
     """Return None.
 
     Example:
@@ -87,7 +87,7 @@ def version() -> None:
 
 
 @contextlib.contextmanager
-def flags(**switches: Any) -> Iterator[None]:
+def _flags(**switches: Any) -> Iterator[None]:
     """Run a block unchanged.
 
     Args:
@@ -108,7 +108,7 @@ def _ignore(enabled: bool) -> None:
 def _backend(name: str, doc: str, **names: Any) -> ModuleType:
     """Return a module of ``tinynet.backends``, which can be imported by its path."""
     module = ModuleType(f"tinynet.backends.{name}", doc)
-    vars(module).update(names, is_available=is_available)
+    vars(module).update(names, is_available=_is_available)
     sys.modules[module.__name__] = module
     return module
 
@@ -117,22 +117,22 @@ _ATTENTION = "cudnn_sdp flash_sdp math_sdp mem_efficient_sdp".split()
 cuda = _backend(
     "cuda",
     "CUDA's matrix products and attention.",
-    is_built=is_built,
+    is_built=_is_built,
     matmul=SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=False),
-    sdp_kernel=flags,
-    **{f"{kind}_enabled": is_built for kind in _ATTENTION},
+    sdp_kernel=_flags,
+    **{f"{kind}_enabled": _is_built for kind in _ATTENTION},
     **{f"enable_{kind}": _ignore for kind in _ATTENTION},
 )
 cudnn = _backend(
     "cudnn",
     "NVIDIA's convolutions.",
-    flags=flags,
-    version=version,
+    flags=_flags,
+    version=_version,
     **dict.fromkeys(("allow_tf32", "benchmark", "enabled"), False),
     deterministic=True,
 )
 mkl = _backend("mkl", "Intel's matrix products: whether they run depends on numpy's BLAS.")
-mkldnn = _backend("mkldnn", "oneDNN.", flags=flags, enabled=False)
-mps = _backend("mps", "Apple's GPU.", is_built=is_built)
+mkldnn = _backend("mkldnn", "oneDNN.", flags=_flags, enabled=False)
+mps = _backend("mps", "Apple's GPU.", is_built=_is_built)
 openmp = _backend("openmp", "OpenMP.")
 opt_einsum = _backend("opt_einsum", "numpy chooses the path of an einsum.", enabled=False)

@@ -35,7 +35,7 @@ EXEMPT = {
         "ops/reduction/sorting"
     ),
     "containers and infrastructure": (
-        "nn/layers/container nn/base/global_hooks nn/base/hooks nn/layers/lazy nn/base/registry "
+        "nn/layers/container nn/modules/module nn/base/hooks nn/layers/lazy nn/base/registry "
         "nn/base/module nn/parallel/data_parallel nn/parallel/distributed nn/parameter "
         "nn/layers/parameter_container nn/base/state nn/utils/parameters nn/utils/parametrize "
         "nn/utils/rnn nn/utils/stateless optim/base/groups optim/base/hooks optim/optimizer "
@@ -44,9 +44,9 @@ EXEMPT = {
     "loads data": (
         "data/readers/arrays data/texts/tokenizer data/loading/collate data/readers/tables "
         "data/readers/table_rows data/dataset data/loading/sampler data/readers/files "
-        "data/readers/folder data/readers/image_folder data/readers/images data/loading/loader "
-        "data/loading/options data/loading/passes data/loading/processes data/loading/seeding "
-        "data/stack data/subset data/texts/text data/texts/labelled data/loading/threads "
+        "data/readers/image_folder data/readers/images data/loading/loader "
+        "data/loading/passes data/loading/processes "
+        "data/splits data/texts/text data/texts/labelled "
         "data/loading/worker"
     ),
     "runs and reports training": "train/* train/*/* train/*/*/*",

@@ -9,9 +9,10 @@ import warnings
 from typing import Any
 
 from tinynet import dtypes
-from tinynet.amp import autocast_mode, grad_scaler
+from tinynet.amp.autocast_mode import autocast as any_autocast
 from tinynet.amp.autocast_mode import custom_bwd as decorate_backward
 from tinynet.amp.autocast_mode import custom_fwd as decorate_forward
+from tinynet.amp.grad_scaler import GradScaler as AnyGradScaler
 
 
 def _warn(device: str, name: str, arguments: str) -> None:
@@ -30,7 +31,7 @@ def _warn(device: str, name: str, arguments: str) -> None:
     )
 
 
-class _Autocast(autocast_mode.autocast):
+class _Autocast(any_autocast):
     """``tn.autocast`` for the device of a subclass.
 
     Args:
@@ -48,7 +49,7 @@ class _Autocast(autocast_mode.autocast):
         super().__init__(self.DEVICE, lower, enabled, cache_enabled)
 
 
-class _GradScaler(grad_scaler.GradScaler):
+class _GradScaler(AnyGradScaler):
     """``tn.amp.GradScaler`` for the device of a subclass.
 
     Args:

@@ -60,7 +60,7 @@ COMPANIONS: dict[str, str] = {
     "torchvision.transforms.functional": "compat.vision.transforms.functional",
     "torchvision.transforms.transforms": "compat.vision.transforms",
     "torchvision.transforms.v2": "compat.vision.transforms.v2",
-    "torchvision.transforms.v2.functional": "compat.vision.transforms.v2.functional",
+    "torchvision.transforms.v2.functional": "compat.vision.transforms.functional.v2",
     "torchvision.utils": "compat.vision.utils",
 }
 
@@ -150,6 +150,9 @@ def is_served(path: str) -> bool:
     return package in ("torch", "functorch")
 
 
+# ---- classes that functions ask -----------------------------------------------------------------
+
+
 _NAME = "__torch_function__"
 
 
@@ -223,6 +226,9 @@ def mark_tensor_likes(ask: Callable[[], None]) -> None:
     """
     place = sys.meta_path.index(PathFinder) if PathFinder in sys.meta_path else len(sys.meta_path)
     sys.meta_path.insert(place, _Finder(ask))
+
+
+# ---- the finder ---------------------------------------------------------------------------------
 
 
 HERE = str(Path(__file__).parent)

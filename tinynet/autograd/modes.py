@@ -89,6 +89,9 @@ def is_inference(input: Tensor) -> bool:
     return input.is_inference()
 
 
+# ---- stricter checks ----------------------------------------------------------------------------
+
+
 @contextlib.contextmanager
 def checked() -> Iterator[None]:
     """Compute a checksum of every value saved for backward, and verify it before use.

@@ -59,6 +59,9 @@ class Conditions:
                 mode.autocast = before
 
 
+# ---- the reentrant variant ----------------------------------------------------------------------
+
+
 class CheckpointFunction(Function):
     """Runs a function unrecorded, and again with recording in backward."""
 
@@ -144,6 +147,10 @@ CheckpointFunction._backward_cls = CheckpointFunctionBackward
 
 
 Described = tuple[tuple[int, ...], Any, Site | None]
+
+
+# ---- recomputation ------------------------------------------------------------------------------
+
 
 WHERE = "tinynet.utils.checkpoint"
 

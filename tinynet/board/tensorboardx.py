@@ -31,9 +31,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from tinynet.base import invocation
-from tinynet.board.graphs.costs import step_stats
 from tinynet.board.graphs.graph import Graph, Node
-from tinynet.board.proto import DATA_TYPES, run_metadata
+from tinynet.board.proto import DATA_TYPES, run_metadata, step_stats
 
 FILE_VERSION = "brain.Event:2"
 _PACKAGE = "tensorboardX"

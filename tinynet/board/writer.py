@@ -16,8 +16,8 @@ from tinynet.board.graphs.build import Arguments
 from tinynet.board.graphs.graph import Graph, problems
 from tinynet.board.graphs.recorder import record_forward
 from tinynet.board.storage import BoardWarning, EventFile, FilesBeside, Outages
-from tinynet.board.summaries import checks
 from tinynet.board.summaries.embeddings import Embeddings
+from tinynet.board.summaries.family import as_step
 from tinynet.board.summaries.histograms import Curves, Histograms
 from tinynet.board.summaries.hparams import Hparams
 from tinynet.board.summaries.images import Images, Media
@@ -236,7 +236,7 @@ class SummaryWriter(Scalars, Histograms, Images, Hparams, Curves, Embeddings, Me
         created = self.log_dir not in self._files
         file = self._file(self.log_dir)
         if created and self.purge_step is not None:
-            step, self.purge_step = checks.step(self.purge_step, "purge_step"), None
+            step, self.purge_step = as_step(self.purge_step, "purge_step"), None
             assert step is not None
             when = time.time()
             file.add(tensorboardx.frame(tensorboardx.version(when, step)))

@@ -13,7 +13,7 @@ from tinynet.capture.explain import Explanation
 from tinynet.capture.guard.holdings import is_a
 from tinynet.kernels.native import compiler
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -147,7 +147,7 @@ PATHS: dict[str, str] = {
     "torch.nn.attention.flex_attention": "compat.refusal",
     "torch.nn.common_types": "compat.types",
     "torch.nn.init": "nn.init compat.utilities.helpers",
-    "torch.nn.functional": "nn.functional autograd.overrides compat.utilities.helpers",
+    "torch.nn.functional": "nn.functional compat.utilities.helpers",
     "torch.nn.modules": "nn.modules nn",
     "torch.nn.modules.activation": (
         "nn.layers.piecewise_activation nn.layers.smooth_activation nn.layers.attention"
@@ -184,7 +184,7 @@ PATHS: dict[str, str] = {
     "torch.nn.parallel.scatter_gather": "compat.parallel.distributed",
     "torch.optim.lbfgs": "optim.lbfgs",
     "torch.optim.optimizer": "optim.optimizer compat.utilities.helpers",
-    "torch.overrides": "autograd.overrides compat.fx.overrides",
+    "torch.overrides": "compat.fx.overrides",
     "torch.nn.utils.convert_parameters": "nn.utils.parameters",
     "torch.nn.utils.init": "nn.utils.parameters",
     "torch.nn.utils.memory_format": "nn.utils.parameters",
@@ -220,7 +220,7 @@ PATHS: dict[str, str] = {
         "data.loading.collate data.loading.loader data.loading.passes "
         "data.loading.worker utils.data compat.types"
     ),
-    "torch.utils.data.dataset": "data.dataset data.subset",
+    "torch.utils.data.dataset": "data.dataset data.splits",
     "torch.utils.data.distributed": "data.loading.sampler",
     "torch.utils.data.sampler": "data.loading.sampler",
     "torch.utils.deterministic": "compat.utilities.options",

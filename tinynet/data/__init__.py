@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from tinynet.data.readers.images import read_idx as read_idx
     from tinynet.data.readers.table_rows import CSV as CSV
     from tinynet.data.readers.table_rows import Parquet as Parquet
-    from tinynet.data.subset import StackDataset as StackDataset
-    from tinynet.data.subset import Subset as Subset
-    from tinynet.data.subset import random_split as random_split
+    from tinynet.data.splits import StackDataset as StackDataset
+    from tinynet.data.splits import Subset as Subset
+    from tinynet.data.splits import random_split as random_split
     from tinynet.data.texts.byte_pairs import BPETokenizer as BPETokenizer
     from tinynet.data.texts.labelled import LabelledTexts as LabelledTexts
     from tinynet.data.texts.text import PythonSources as PythonSources

@@ -9,10 +9,12 @@ from typing import Any
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.distributions import constraints
 from tinynet.distributions.distribution import Distribution
-from tinynet.distributions.joined_transforms import CatTransform, ReshapeTransform, StackTransform
 from tinynet.distributions.transform import (
+    CatTransform,
     ComposeTransform,
     IndependentTransform,
+    ReshapeTransform,
+    StackTransform,
     Transform,
     identity_transform,
 )

@@ -23,7 +23,7 @@ from tinynet.exchange.opcodes import Function, Reader, RefusedError, RefusedName
 from tinynet.exchange.pickle_names import BUILDERS, FUNCTIONS, KINDS, VALUES
 from tinynet.kernels.threads import fork_safe_lock
 from tinynet.nn import functional, init, parallel
-from tinynet.nn.base.tables import Table
+from tinynet.nn.base.registry import Table
 from tinynet.nn.layers import attention
 from tinynet.nn.parameter import Buffer, Parameter
 from tinynet.optim import lr_scheduler

@@ -1,6 +1,6 @@
 """An ONNX graph in the making: nodes, constants, and lengths that are computed when it runs.
 
-The table has the form of each operation, which adds its nodes to a graph.
+The table has the form of each operation, which adds nodes to a graph.
 """
 
 from __future__ import annotations
@@ -351,6 +351,9 @@ def fixed(x: Any) -> Any:
     if not is_fixed(x):
         raise NoFormError("a number follows a dynamic dimension")
     return x
+
+
+# ---- the table of forms ----
 
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -7,7 +7,7 @@ import pytest
 
 import tinynet as tn
 from tinynet import nn
-from tinynet.autograd import overrides
+from tinynet.compat.fx import overrides
 from tinynet.nn import functional as F
 
 

@@ -11,7 +11,7 @@ import tinynet as tn
 from tinynet import nn
 from tinynet.core import trace as scope
 from tinynet.core.modes import mode
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 
 
 class Scale(nn.Module):

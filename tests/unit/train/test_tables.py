@@ -15,7 +15,7 @@ from tests.tools.patience import PATIENCE
 from tests.tools.rounding import near
 from tinynet.data import CSV, FormatError, Parquet
 from tinynet.data.readers.tables import TableEncoder
-from tinynet.data.subset import grouped_split, stratified_split, time_split
+from tinynet.data.splits import grouped_split, stratified_split, time_split
 from tinynet.train import ConfigError, UsageError, evaluate_run, load_config, load_run, resume, run
 from tinynet.train.assemble.build import build
 from tinynet.train.base.checkpoint_file import read_checkpoint

@@ -118,7 +118,7 @@ MODULES = {
         "tinynet.data.readers.image_folder": "DatasetFolder ImageFolder",
         "tinynet.data.readers.images": "CIFAR10 CIFAR100 IDX MNIST FashionMNIST read_idx",
         "tinynet.data.readers.table_rows": "CSV Parquet",
-        "tinynet.data.subset": "subset= StackDataset Subset random_split",
+        "tinynet.data.splits": "splits= StackDataset Subset random_split",
         "tinynet.data.texts": "texts=",
         "tinynet.data.texts.byte_pairs": "BPETokenizer",
         "tinynet.data.texts.labelled": "LabelledTexts",

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from tinynet.board.summaries import checks, pixels
-from tinynet.board.summaries.family import Family
+from tinynet.board.summaries import pixels
+from tinynet.board.summaries.family import Family, as_array, as_step, check_shape, check_tag
 from tinynet.board.summaries.pixels import png
 
 CONFIG = "projector_config.pbtxt"
@@ -60,14 +60,14 @@ class Embeddings(Family):
             ...     writer.add_embedding(tn.randn(3, 5), metadata=["a", "b", "c"])
         """
         method = "add_embedding"
-        checks.check_tag(tag, method)
-        vectors = checks.array(method, "mat", mat)
+        check_tag(tag, method)
+        vectors = as_array(method, "mat", mat)
         if vectors.ndim != 2 or vectors.size == 0:
             raise AssertionError(
                 "mat should be 2D, where mat.size(0) is the number of data points. "
                 f"Got the shape {list(vectors.shape)}."
             )
-        step = checks.step(0 if global_step is None else global_step, tag)
+        step = as_step(0 if global_step is None else global_step, tag)
         folder, name = f"{step:05d}/{_folder(tag)}", f"{tag}:{step:05d}"
         paths = {"tensor_path": f"{folder}/tensors.tsv"}
         files = {paths["tensor_path"]: _vectors(vectors)}
@@ -148,9 +148,9 @@ def _table(rows: Sequence[Sequence[Any]]) -> bytes:
 
 def _sprite(images: Any, count: int) -> tuple[bytes, tuple[int, int]]:
     """Return the images in a square grid, and the height and width of each."""
-    array = checks.array("add_embedding", "label_img", images)
+    array = as_array("add_embedding", "label_img", images)
     good = array.ndim == 4 and array.size > 0 and array.shape[1] in (1, 2, 3, 4)
-    checks.check_shape("add_embedding", "label_img", array.shape, good, "[N, C, H, W], C 1 to 4")
+    check_shape("add_embedding", "label_img", array.shape, good, "[N, C, H, W], C 1 to 4")
     if len(array) != count:
         raise AssertionError(
             f"#images should equal with #data points. Got {len(array)} and {count}."

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.board import tensorboardx
-from tinynet.board.summaries import checks
-from tinynet.board.summaries.family import Family, tensor_proto
+from tinynet.board.summaries.family import Family, as_array, as_number, check_tag, tensor_proto
 
 
 class Histograms(Family):
@@ -55,8 +54,8 @@ class Histograms(Family):
             >>> with SummaryWriter("runs/example") as writer:
             ...     writer.add_histogram("weights", tn.randn(100), global_step=1)
         """
-        checks.check_tag(tag, "add_histogram")
-        given = checks.array("add_histogram", "values", values).reshape(-1).astype(np.float64)
+        check_tag(tag, "add_histogram")
+        given = as_array("add_histogram", "values", values).reshape(-1).astype(np.float64)
         if given.size == 0:
             raise ValueError("The input has no element.")
         finite = given[np.isfinite(given)]
@@ -98,20 +97,20 @@ class Histograms(Family):
             ValueError: the numbers of limits and counts differ.
         """
         method = "add_histogram_raw"
-        checks.check_tag(tag, method)
-        limits = checks.array(method, "bucket_limits", bucket_limits).reshape(-1)
-        counts = checks.array(method, "bucket_counts", bucket_counts).reshape(-1)
+        check_tag(tag, method)
+        limits = as_array(method, "bucket_limits", bucket_limits).reshape(-1)
+        counts = as_array(method, "bucket_counts", bucket_counts).reshape(-1)
         if len(limits) != len(counts):
             raise ValueError(
                 "len(bucket_limits) != len(bucket_counts), see the document. "
                 f"Got {len(limits)} and {len(counts)}."
             )
         histogram = tensorboardx.load().HistogramProto(
-            min=checks.number(tag, min),
-            max=checks.number(tag, max),
-            num=checks.number(tag, num),
-            sum=checks.number(tag, sum),
-            sum_squares=checks.number(tag, sum_squares),
+            min=as_number(tag, min),
+            max=as_number(tag, max),
+            num=as_number(tag, num),
+            sum=as_number(tag, sum),
+            sum_squares=as_number(tag, sum_squares),
             bucket_limit=limits.tolist(),
             bucket=counts.tolist(),
         )
@@ -195,15 +194,15 @@ class Curves(Family):
             ...     writer.add_pr_curve("dog", labels=[1, 0, 1], predictions=[0.9, 0.4, 0.3])
         """
         method = "add_pr_curve"
-        checks.check_tag(tag, method)
+        check_tag(tag, method)
         if num_thresholds < 2:
             raise ValueError(
                 f"The 'num_thresholds' parameter of {method} must be >= 2. "
                 f"Got {num_thresholds} instead."
             )
-        truth = checks.array(method, "labels", labels).reshape(-1).astype(np.float64)
-        likely = checks.array(method, "predictions", predictions).reshape(-1).astype(np.float64)
-        weight = checks.array(method, "weights", 1.0 if weights is None else weights).reshape(-1)
+        truth = as_array(method, "labels", labels).reshape(-1).astype(np.float64)
+        likely = as_array(method, "predictions", predictions).reshape(-1).astype(np.float64)
+        weight = as_array(method, "weights", 1.0 if weights is None else weights).reshape(-1)
         if len(truth) != len(likely) or len(weight) not in (1, len(likely)):
             raise ValueError(
                 f"{method} needs as many labels as predictions, and as many weights. "
@@ -252,15 +251,14 @@ class Curves(Family):
             ValueError: the arrays differ in size.
         """
         method = "add_pr_curve_raw"
-        checks.check_tag(tag, method)
+        check_tag(tag, method)
         given = (
             *(true_positive_counts, false_positive_counts),
             *(true_negative_counts, false_negative_counts),
             *(precision, recall),
         )
         rows = [
-            checks.array(method, name, row).reshape(-1)
-            for name, row in zip(_ROWS, given, strict=True)
+            as_array(method, name, row).reshape(-1) for name, row in zip(_ROWS, given, strict=True)
         ]
         if len({len(row) for row in rows}) != 1:
             raise ValueError(

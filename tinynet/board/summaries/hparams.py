@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.board import tensorboardx
-from tinynet.board.summaries import checks
-from tinynet.board.summaries.family import Family
+from tinynet.board.summaries.family import Family, as_number, as_step, check_tag
 from tinynet.core.tensors.tensor import Tensor
 
 _NAMES = {
@@ -56,8 +55,8 @@ class Hparams(Family):
         if not (isinstance(hparam_dict, Mapping) and isinstance(metric_dict, Mapping)):
             raise TypeError("hparam_dict and metric_dict should be dictionary.")
         summaries = hparams(hparam_dict, metric_dict, hparam_domain_discrete)
-        metrics = {name: checks.number(name, value) for name, value in metric_dict.items()}
-        step, when = checks.step(global_step, "add_hparams"), time.time()
+        metrics = {name: as_number(name, value) for name, value in metric_dict.items()}
+        step, when = as_step(global_step, "add_hparams"), time.time()
         folder = os.path.join(self.log_dir, run_name or str(when))
         for summary in summaries:
             (value,) = summary.value
@@ -127,7 +126,7 @@ def _check(hparams: Any, metrics: Any, domains: Any) -> None:
         if not isinstance(given, Mapping):
             raise TypeError(f"parameter: {name} should be a dictionary, nothing logged.")
         for key in given:
-            checks.check_tag(key, "add_hparams")
+            check_tag(key, "add_hparams")
     for name, domain in domains.items():
         known = name in hparams and isinstance(domain, list)
         if not known or not all(isinstance(one, type(hparams[name])) for one in domain):

@@ -12,8 +12,16 @@ import numpy as np
 
 from tinynet.board import tensorboardx
 from tinynet.board.proto import varint
-from tinynet.board.summaries import checks, pixels
-from tinynet.board.summaries.family import Family, tensor_proto
+from tinynet.board.summaries import pixels
+from tinynet.board.summaries.family import (
+    Family,
+    as_array,
+    check_shape,
+    check_tag,
+    tensor_proto,
+    type_name,
+    walltime_or_now,
+)
 from tinynet.board.summaries.pixels import animated_png, lettered, png
 
 
@@ -48,7 +56,7 @@ class Images(Family):
             >>> with SummaryWriter("runs/example") as writer:
             ...     writer.add_image("noise", tn.rand(3, 8, 8))
         """
-        checks.check_tag(tag, "add_image")
+        check_tag(tag, "add_image")
         picture = pixels.picture("add_image", img_tensor, dataformats)
         self._summary(tag, global_step, walltime, image=_still(picture))
 
@@ -61,7 +69,7 @@ class Images(Family):
         dataformats: str = "NCHW",
     ) -> None:
         """Write a batch of images as a grid; otherwise like `add_image`."""
-        checks.check_tag(tag, "add_images")
+        check_tag(tag, "add_images")
         picture = pixels.picture("add_images", img_tensor, dataformats)
         self._summary(tag, global_step, walltime, image=_still(picture))
 
@@ -96,13 +104,13 @@ class Images(Family):
                 rectangles differ.
         """
         method = "add_image_with_boxes"
-        checks.check_tag(tag, method)
+        check_tag(tag, method)
         if not rescale > 0:
             raise ValueError(
                 f"The 'rescale' parameter of {method} must be > 0. Got {rescale} instead."
             )
-        boxes = checks.array(method, "box_tensor", box_tensor)
-        checks.check_shape(
+        boxes = as_array(method, "box_tensor", box_tensor)
+        check_shape(
             method, "box_tensor", boxes.shape, boxes.ndim == 2 and boxes.shape[1] == 4, "[N, 4]"
         )
         words = _labels(labels, len(boxes))
@@ -134,7 +142,7 @@ class Images(Family):
             TypeError: `figure` is not a figure.
             ValueError: the figures differ in size.
         """
-        checks.check_tag(tag, "add_figure")
+        check_tag(tag, "add_figure")
         figures = figure if isinstance(figure, list) else [figure]
         drawn = [_drawn(one) for one in figures]
         if len({picture.shape for picture in drawn}) != 1:
@@ -169,12 +177,12 @@ class Images(Family):
             ValueError: the shape is wrong, or `fps` is not positive.
         """
         method = "add_video"
-        checks.check_tag(tag, method)
+        check_tag(tag, method)
         if not fps > 0:
             raise ValueError(f"The 'fps' parameter of {method} must be > 0. Got {fps} instead.")
-        film = checks.array(method, "vid_tensor", vid_tensor)
+        film = as_array(method, "vid_tensor", vid_tensor)
         good = film.ndim == 5 and film.size > 0 and film.shape[2] in (1, 2, 3, 4)
-        checks.check_shape(method, "vid_tensor", film.shape, good, "[N, T, C, H, W], C 1 to 4")
+        check_shape(method, "vid_tensor", film.shape, good, "[N, T, C, H, W], C 1 to 4")
         columns = int(np.ceil(np.sqrt(len(film))))
         frames = pixels.in_bytes(film).transpose(1, 0, 3, 4, 2)
         tiled = np.stack([pixels.grid(frame, columns) for frame in frames])
@@ -189,7 +197,7 @@ def _labels(labels: Any, count: int) -> list[str]:
     if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
         raise TypeError(
             "The 'labels' parameter of add_image_with_boxes must be a list of str. "
-            f"Got {checks.kind(labels)} instead."
+            f"Got {type_name(labels)} instead."
         )
     if len(texts) != count:
         raise ValueError(
@@ -216,7 +224,7 @@ def _drawn(figure: Any) -> np.ndarray[Any, Any]:
     if matplotlib is None or not callable(getattr(figure, "savefig", None)):
         raise TypeError(
             "The 'figure' parameter of add_figure must be a figure of matplotlib. "
-            f"Got {checks.kind(figure)} instead."
+            f"Got {type_name(figure)} instead."
         )
     buffer = io.BytesIO()
     with matplotlib.rc_context({"savefig.bbox": "standard"}):  # notebooks set it to "tight"
@@ -263,8 +271,8 @@ class Media(Family):
         Raises:
             AssertionError: there is more than one channel, or no sample.
         """
-        checks.check_tag(tag, "add_audio")
-        sound = checks.array("add_audio", "snd_tensor", snd_tensor)
+        check_tag(tag, "add_audio")
+        sound = as_array("add_audio", "snd_tensor", snd_tensor)
         if sound.size == 0 or sound.size != max(sound.shape, default=0):
             raise AssertionError(
                 "input tensor should be 1 dimensional. The 'snd_tensor' of add_audio must "
@@ -312,10 +320,10 @@ class Media(Family):
         Raises:
             ValueError: a shape is wrong.
         """
-        checks.check_tag(tag, "add_mesh")
+        check_tag(tag, "add_mesh")
         given = {"vertices": vertices, "faces": faces, "colors": colors}
         arrays = {
-            name: checks.array("add_mesh", name, value)
+            name: as_array("add_mesh", name, value)
             for name, value in given.items()
             if value is not None
         }
@@ -327,7 +335,7 @@ class Media(Family):
                 )
         components = sum(1 << _KINDS[name][0] for name in arrays)
         config = json.dumps(config_dict or {}, sort_keys=True)
-        when = checks.now(walltime)
+        when = walltime_or_now(walltime)
         for name, array in arrays.items():
             number, kind = _KINDS[name]
             data = tensorboardx.load().MeshPluginData(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tinynet.base import invocation
-from tinynet.board.summaries import checks
+from tinynet.board.summaries.family import as_array, check_shape
 
 # ---- png ----------------------------------------------------------------------------------------
 # Encoding PNG files, with zlib only.
@@ -101,7 +101,7 @@ def picture(
         dataformats: the meaning of each dimension: N (batch), C (channels), H (height), W (width).
         columns: the number of images per row of a grid.
     """
-    array = checks.array(method, "img_tensor", value)
+    array = as_array(method, "img_tensor", value)
     order = dataformats.upper() if isinstance(dataformats, str) else ""
     if len(set(order)) < len(order):
         raise AssertionError(
@@ -122,7 +122,7 @@ def picture(
     good = array.size > 0
     if good and "C" in order:
         good = array.shape[order.index("C")] in (1, 2, 3, 4)
-    checks.check_shape(method, "img_tensor", array.shape, good, f"{order}, with 1 to 4 channels")
+    check_shape(method, "img_tensor", array.shape, good, f"{order}, with 1 to 4 channels")
     array = in_bytes(array).transpose([order.index(letter) for letter in wanted])
     if wanted == "HW":
         return array[:, :, None]

@@ -6,8 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tinynet.board import tensorboardx
-from tinynet.board.summaries import checks
-from tinynet.board.summaries.family import Family, string_proto, tensor_proto
+from tinynet.board.summaries.family import (
+    Family,
+    as_array,
+    as_number,
+    check_tag,
+    string_proto,
+    tensor_proto,
+    type_name,
+    walltime_or_now,
+)
 
 _LAYOUT_TAG = "custom_scalars__config__"
 
@@ -47,8 +55,8 @@ class Scalars(Family):
             ...     for step in range(3):
             ...         writer.add_scalar("train/loss", 1 / (step + 1), step)
         """
-        checks.check_tag(tag, "add_scalar")
-        value = checks.number(tag, scalar_value)
+        check_tag(tag, "add_scalar")
+        value = as_number(tag, scalar_value)
         if not new_style:
             self._summary(tag, global_step, walltime, simple_value=value)
             return
@@ -73,10 +81,10 @@ class Scalars(Family):
             global_step: the position on the x axis; 0 by default.
             walltime: seconds since the epoch; now by default.
         """
-        checks.check_tag(main_tag, "add_scalars")
-        when = checks.now(walltime)
+        check_tag(main_tag, "add_scalars")
+        when = walltime_or_now(walltime)
         values = {
-            tag: checks.number(f"{main_tag}/{tag}", value) for tag, value in tag_scalar_dict.items()
+            tag: as_number(f"{main_tag}/{tag}", value) for tag, value in tag_scalar_dict.items()
         }
         for tag, value in values.items():
             folder = f"{self.log_dir}/{main_tag.replace('/', '_')}_{tag}"
@@ -100,11 +108,11 @@ class Scalars(Family):
         Raises:
             TypeError: the text is not a `str`.
         """
-        checks.check_tag(tag, "add_text")
+        check_tag(tag, "add_text")
         if not isinstance(text_string, str):
             raise TypeError(
                 "The 'text_string' parameter of add_text must be a str. "
-                f"Got {checks.kind(text_string)} instead, for the tag {tag!r}."
+                f"Got {type_name(text_string)} instead, for the tag {tag!r}."
             )
         content = tensorboardx.load().TextPluginData(version=0).SerializeToString()
         self._summary(
@@ -130,8 +138,8 @@ class Scalars(Family):
             global_step: the step; 0 by default.
             walltime: seconds since the epoch; now by default.
         """
-        checks.check_tag(tag, "add_tensor")
-        proto = tensor_proto(checks.array("add_tensor", "tensor", tensor))
+        check_tag(tag, "add_tensor")
+        proto = tensor_proto(as_array("add_tensor", "tensor", tensor))
         metadata = tensorboardx.metadata("tensor")
         self._summary(tag, global_step, walltime, tensor=proto, metadata=metadata)
 

@@ -38,7 +38,7 @@ from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor
 from tinynet.core.trace import observable, observers
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 
 
 def is_observed() -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from tinynet.core.tensors.size import Size
 from tinynet.dtypes.kinds import HOMES
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 
 SIMPLE = frozenset({int, float, bool, str, bytes, type(None), type(...), complex, slice, range})
 ABSENT = object()

@@ -42,7 +42,7 @@ from tinynet.capture.guard.holdings import (
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import Repeating
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import TABLES, Table
+from tinynet.nn.base.registry import TABLES, Table
 from tinynet.random import Generator
 
 SIZE = 10_000  # of a container or array whose items become a guard

@@ -46,7 +46,7 @@ from tinynet.capture.program import CaptureError, leaves
 from tinynet.core.graph.node import Node
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 from tinynet.optim.optimizer import Optimizer
 from tinynet.random import Generator
 

@@ -23,7 +23,7 @@ from tinynet.core.graph.views import edge_of
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.kernels.threads import Tally, in_child
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 
 
 class Turn:

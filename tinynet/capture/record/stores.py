@@ -16,7 +16,7 @@ from tinynet.capture.program import CaptureError
 from tinynet.core.callsite import Site
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import MODULES, PARAMETERS, attributes
+from tinynet.nn.base.registry import MODULES, PARAMETERS, attributes
 
 REMEDY = "return the value instead, and store it outside of the function"
 

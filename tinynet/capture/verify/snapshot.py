@@ -17,7 +17,7 @@ from tinynet.core.graph.views import View
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.tensors.version import INFERENCE, Version
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 from tinynet.optim.base.elementwise import Pack, Plan
 from tinynet.optim.base.groups import Slot
 

@@ -321,6 +321,9 @@ def _functions() -> list[_Entry]:
     return list(map(_Entry, found, found.values()))
 
 
+# ---- functions that are recorded as a whole -----------------------------------------------------
+
+
 T = TypeVar("T")
 MISSING = object()
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}  # (id of the globals, name) -> the globals

@@ -201,6 +201,9 @@ class ShapeProp(Interpreter):
         return self.run(*args)
 
 
+# ---- replacing patterns -------------------------------------------------------------------------
+
+
 class Match(NamedTuple):
     """A part of a graph that matches a pattern.
 

@@ -379,6 +379,9 @@ def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: boo
     return F.affine_grid(theta, list(size), align_corners)
 
 
+# ---- recurrent networks -------------------------------------------------------------------------
+
+
 _STATES = {"lstm": 2, "gru": 1, "rnn_tanh": 1, "rnn_relu": 1}
 
 

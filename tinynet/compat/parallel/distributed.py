@@ -163,6 +163,9 @@ class Scatter(_BetweenDevices):
     """The parts of a tensor on several devices."""
 
 
+# ---- torch.distributed.fsdp ---------------------------------------------------------------------
+
+
 class ShardingStrategy(Enum):
     """What the processes of a group share among them."""
 

@@ -26,7 +26,7 @@ from tinynet.data.loading.worker import (
     Work,
     in_caller,
 )
-from tinynet.data.subset import runs_no_user_code
+from tinynet.data.splits import runs_no_user_code
 from tinynet.random import default_generator
 
 

@@ -470,6 +470,9 @@ def in_caller(seed: int) -> Iterator[None]:
 _spares: list[Any] = []  # constructing one takes 0.2 ms
 
 
+# ---- the pool of worker threads ----
+
+
 _LOOK = 5.0  # seconds between checks that the threads are alive
 
 

@@ -23,7 +23,7 @@ from tinynet.data.readers.tables import (
     complete,
     read_table,
 )
-from tinynet.data.subset import Subset
+from tinynet.data.splits import Subset
 from tinynet.data.transforms.base import apply_to_batch
 from tinynet.dtypes import Array
 

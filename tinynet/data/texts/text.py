@@ -18,7 +18,7 @@ from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data.dataset import Dataset, Samples
 from tinynet.data.readers.files import StrPath, text_of
-from tinynet.data.subset import Subset
+from tinynet.data.splits import Subset
 from tinynet.data.texts.byte_pairs import BPETokenizer
 from tinynet.data.texts.tokenizer import CharTokenizer, Tokenizer
 from tinynet.dtypes import Array

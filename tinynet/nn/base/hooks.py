@@ -17,7 +17,7 @@ from tinynet.core.graph.node import Freed, Node, RemovableHandle, count_nodes
 from tinynet.core.graph.views import MULTIPLE, View, edge_of, requires_grad
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import VIEW, Tensor, counter_of, wrap
-from tinynet.nn.base.tables import attributes
+from tinynet.nn.base.registry import attributes
 
 if TYPE_CHECKING:
     from tinynet.nn.base.module import Module
@@ -48,7 +48,7 @@ class ModuleHooks:
             setattr(self, stage, OrderedDict())
 
 
-everywhere = ModuleHooks()  # the hooks of all modules; global_hooks.py registers them
+everywhere = ModuleHooks()  # the hooks of all modules; nn/modules/module.py registers them
 NONE = ModuleHooks()  # used by modules while only global hooks exist; never changed
 
 

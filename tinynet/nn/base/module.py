@@ -13,8 +13,8 @@ from tinynet.core.explanations.failures import explain
 from tinynet.core.modes import mode
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.core.trace import repeated
-from tinynet.nn.base import conversion, hooks, registry, state, tables
-from tinynet.nn.base.tables import BUFFERS, MODULES, NAMESPACE, PARAMETERS, TABLES, attributes
+from tinynet.nn.base import conversion, hooks, registry, state
+from tinynet.nn.base.registry import BUFFERS, MODULES, NAMESPACE, PARAMETERS, TABLES, attributes
 from tinynet.nn.parameter import Buffer, Parameter
 
 M = TypeVar("M", bound="Module")
@@ -72,7 +72,7 @@ class Module(ChecksArguments):
     call_super_init: bool = False
     dump_patches: bool = False  # for PyTorch; unused
     _version: int = 1  # version of the state_dict format
-    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see tables.py
+    _parameters: dict[str, Parameter | None]  # the values are attributes, too: see registry.py
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
@@ -242,27 +242,27 @@ class Module(ChecksArguments):
 
     def __setattr__(self, name: str, value: Any) -> None:
         table = _table_for(value)
-        if table is None and tables.table_of(self, name) is None:
+        if table is None and registry.table_of(self, name) is None:
             if name in TABLES:
-                tables.set_table(self, name, value)
+                registry.set_table(self, name, value)
             else:
                 object.__setattr__(self, name, value)
         else:
             registry.assign(self, name, value, table)
 
     def __delattr__(self, name: str) -> None:
-        if tables.table_of(self, name) is None:
+        if registry.table_of(self, name) is None:
             object.__delattr__(self, name)
         else:
             registry.forget(self, name)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a member; Python calls this for what it does not find, see ``tables.py``.
+        """Return a member; Python calls this for what it does not find, see ``registry.py``.
 
         The ``__getattr__`` of a subclass may call it, such as a wrapper that delegates to its
         module.
         """
-        table = tables.table_of(self, name)
+        table = registry.table_of(self, name)
         return registry.look_up(self, name) if table is None else attributes(self)[table][name]
 
     if not TYPE_CHECKING:

@@ -18,7 +18,7 @@ from typing import Any
 from tinynet.core.modes import no_grad
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import MODULES, table_of
+from tinynet.nn.base.registry import MODULES, table_of
 from tinynet.nn.layers.container import ModuleDict, ModuleList
 from tinynet.nn.parameter import Parameter
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.nn.base.module import Module
-from tinynet.nn.base.tables import BUFFERS, PARAMETERS, table_of
+from tinynet.nn.base.registry import BUFFERS, PARAMETERS, table_of
 from tinynet.ops.shaping.joining import stack
 
 _MISSING: Any = object()

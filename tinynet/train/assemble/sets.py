@@ -14,7 +14,7 @@ from tinynet.core.printing import quantity
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.data import IterableDataset, RandomSampler, Subset, default_collate, random_split
 from tinynet.data.readers.tables import number
-from tinynet.data.subset import (
+from tinynet.data.splits import (
     Split,
     grouped_folds,
     grouped_split,

@@ -20,7 +20,7 @@ from tinynet.data import (
     Subset,
 )
 from tinynet.data.dataset import Samples, fetch
-from tinynet.data.subset import Split, stratified_folds, stratified_split, time_folds, time_split
+from tinynet.data.splits import Split, stratified_folds, stratified_split, time_folds, time_split
 from tinynet.random import Generator, default_generator
 
 Splits = tuple[Callable[..., Split], Callable[..., list[Split]]]

@@ -191,6 +191,9 @@ class StackDataset(Dataset[Any]):
         return self._length
 
 
+# ---- a training part, and one to measure on ----
+
+
 Split = tuple[list[int], list[int]]
 """The indices of the training part, and of the test or validation part."""
 

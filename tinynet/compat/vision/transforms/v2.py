@@ -1,4 +1,8 @@
-"""Transforms of whole samples: images, labels, and what belongs to them."""
+"""``torchvision.transforms.v2``: transforms of samples, which may be nested.
+
+Each applies to the images of a sample and keeps the rest. Images are plain tensors or Pillow
+images: there are no bounding boxes, masks or videos.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from tinynet.compat.pytree import tree_flatten, tree_map, tree_unflatten
 from tinynet.compat.vision.pillow import InterpolationMode, is_image
 from tinynet.compat.vision.transforms import automatic, base, colors, crops, geometry
 from tinynet.compat.vision.transforms.base import ImageTransform, generator, shown
-from tinynet.compat.vision.transforms.v2 import functional as F
+from tinynet.compat.vision.transforms.functional import v2 as functional
 from tinynet.core.tensors.tensor import Tensor
 from tinynet.data import transforms
 from tinynet.data.transforms import mixtures
@@ -22,6 +26,9 @@ from tinynet.data.transforms.geometry import Mode, Side, sides
 from tinynet.nn import Module
 
 __all__ = [
+    "InterpolationMode",
+    "Transform",
+    "functional",
     "AugMix",
     "AutoAugment",
     "AutoAugmentPolicy",
@@ -428,7 +435,7 @@ class ToImage(Transform):
 
     def apply_to(self, img: Any, *params: Any) -> Tensor:
         """Return the tensor."""
-        return F.to_image(img)
+        return functional.to_image(img)
 
 
 class PILToTensor(Transform):
@@ -436,7 +443,7 @@ class PILToTensor(Transform):
 
     def apply_to(self, img: Any, *params: Any) -> Tensor:
         """Return the tensor."""
-        return img if isinstance(img, Tensor) else F.pil_to_tensor(img)
+        return img if isinstance(img, Tensor) else functional.pil_to_tensor(img)
 
 
 class ToTensor(ToImage):
@@ -457,7 +464,7 @@ class ToTensor(ToImage):
 
     def apply_to(self, img: Any, *params: Any) -> Tensor:
         """Return the tensor."""
-        return img if isinstance(img, Tensor) else F.to_tensor(img)
+        return img if isinstance(img, Tensor) else functional.to_tensor(img)
 
 
 class ToPILImage(ToImage):
@@ -473,7 +480,7 @@ class ToPILImage(ToImage):
 
     def apply_to(self, img: Any, *params: Any) -> Any:
         """Return the image."""
-        return F.to_pil_image(img, self.mode)
+        return functional.to_pil_image(img, self.mode)
 
 
 class ToDtype(Transform):
@@ -503,7 +510,7 @@ class ToDtype(Transform):
 
     def apply_to(self, img: Any, *params: Any) -> Any:
         """Return the tensor in the dtype; Pillow images keep theirs."""
-        return F.to_dtype(img, self.dtype, self.scale) if isinstance(img, Tensor) else img
+        return functional.to_dtype(img, self.dtype, self.scale) if isinstance(img, Tensor) else img
 
 
 class ConvertImageDtype(Transform):
@@ -519,7 +526,7 @@ class ConvertImageDtype(Transform):
 
     def apply_to(self, img: Any, *params: Any) -> Any:
         """Return the tensor in the dtype."""
-        return F.convert_image_dtype(img, self.dtype)
+        return functional.convert_image_dtype(img, self.dtype)
 
 
 class RGB(Transform):
@@ -527,7 +534,7 @@ class RGB(Transform):
 
     def apply_to(self, img: Any, *params: Any) -> Any:
         """Return the image with three channels."""
-        return F.grayscale_to_rgb(img)
+        return functional.grayscale_to_rgb(img)
 
 
 class GaussianNoise(Transform):

@@ -19,7 +19,7 @@ from .changing.catalogue import EVERY, Place
 from .changing.language import CALL, Program, random_program
 from .changing.lockstep import Way, restored, run, shrunken
 
-QUICK, FULL = 30, 5000
+QUICK, FULL = 20, 5000
 SEED = 20261128
 
 

@@ -96,6 +96,7 @@ def check(name, reason):
         assert reason is None
 
 
+@pytest.mark.sampled(3)  # a training step, of all of them, runs the same forward and backward pass
 @pytest.mark.parametrize("name", CLASSES)
 def test_alone(name):
     check(name, alone(FIRST[name]))

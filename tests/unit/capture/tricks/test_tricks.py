@@ -49,7 +49,7 @@ def test_numpy(name):
     assert same(eager, compiled), f"\neager    {eager}\ncompiled {compiled}"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)  # the guards are those of numpy's programs, which all run
 @pytest.mark.parametrize("name", TRICKS)
 def test_llvm(name, monkeypatch):
     pytest.importorskip("llvmlite")

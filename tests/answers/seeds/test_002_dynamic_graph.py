@@ -7,13 +7,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tensorboardX.proto.event_pb2 import Event
-from tensorboardX.proto.graph_pb2 import GraphDef
 
 import tinynet as torch
+from tests.tools.libraries import Library
 from tests.tools.rounding import STEPS, near
 from tinynet import nn
 from tinynet.utils.tensorboard import SummaryWriter
+
+event_pb2 = Library("tensorboardX.proto.event_pb2")
+graph_pb2 = Library("tensorboardX.proto.graph_pb2")
 
 FREED = (
     "Trying to backward through the graph a second time, but the saved intermediate results have "
@@ -422,9 +424,9 @@ def test_cells_20_and_26_add_graph(tmp_path):
     data, start, graphs = file.read_bytes(), 0, []
     while start < len(data):  # a record: length (8 bytes), its checksum (4), event, checksum (4)
         (length,) = struct.unpack_from("<Q", data, start)
-        event = Event.FromString(data[start + 12 : start + 12 + length])
+        event = event_pb2.Event.FromString(data[start + 12 : start + 12 + length])
         if event.WhichOneof("what") == "graph_def":
-            graphs.append(GraphDef.FromString(event.graph_def))
+            graphs.append(graph_pb2.GraphDef.FromString(event.graph_def))
         start += 16 + length
     assert len(graphs) == 1
     check_graph(graphs[0])

@@ -59,10 +59,10 @@ def test_a_sweep_without_processes_for_its_runs_is_refused(folder):
 
 def test_other_commands_run_once(folder):
     trained = run(folder / "digits.toml", out=folder / "runs", quiet=True)
-    ended = tinynet(folder, 3, "eval", str(trained.folder))
+    ended = tinynet(folder, 2, "eval", str(trained.folder))
     assert ended.returncode == 0
     (accuracy,) = re.findall(r"accuracy ([\d.]+) %", ended.stdout)
     assert float(accuracy) == pytest.approx(100 * trained.metrics["accuracy"], abs=0.005)
-    ended = tinynet(folder, 3, "trian")
+    ended = tinynet(folder, 2, "trian")
     assert ended.returncode == 2
     assert ended.stderr.count("did you mean 'train'?") == 1

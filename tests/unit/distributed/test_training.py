@@ -279,7 +279,7 @@ def test_outputs_that_cannot_be_sent_are_refused(folder):
 
 
 def test_a_mistake_in_the_config_is_told_once(folder):
-    ended = start(3, "-m", "tinynet", "train", "digits.toml", "optimizer.lr=-1", cwd=folder)
+    ended = start(2, "-m", "tinynet", "train", "digits.toml", "optimizer.lr=-1", cwd=folder)
     assert ended.returncode == 2
     assert ended.stderr.count("optimizer.lr") == 1
     assert not (folder / "runs").exists()
@@ -422,7 +422,7 @@ def test_a_rank_that_ends_while_others_wait_for_it_ends_all(folder):
 
 
 def test_a_rank_that_explains_itself_is_not_called_killed(folder):
-    ended = start(3, "-m", "tinynet", "train", "nothing.toml", cwd=folder)
+    ended = start(2, "-m", "tinynet", "train", "nothing.toml", cwd=folder)
     assert ended.returncode != 0 and "killed" not in ended.stderr
-    ended = start(3, "-m", "tinynet", "check", "digits.toml", cwd=folder)
+    ended = start(2, "-m", "tinynet", "check", "digits.toml", cwd=folder)
     assert ended.returncode == 0 and ended.stderr == ""

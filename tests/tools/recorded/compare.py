@@ -24,10 +24,12 @@ def close(expected: np.ndarray, got: np.ndarray, tolerance: float | None = None)
     """
     if expected.dtype.kind != "f":
         return bool(np.array_equal(expected, got))
-    finite = np.abs(expected[np.isfinite(expected)])
     if tolerance is None:
         tolerance = 2 * bound(expected.dtype, ROUNDINGS[expected.itemsize])
-    scale = max(1.0, float(finite.max())) if finite.size else 1.0
+    sizes, are_finite = np.abs(expected), np.isfinite(expected)
+    scale = max(1.0, float(sizes.max(initial=0, where=are_finite)))
+    if are_finite.all():  # what `allclose` computes then, in a fifth of its time
+        return bool((np.abs(got - expected) <= tolerance * scale + tolerance * sizes).all())
     return np.allclose(got, expected, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 

@@ -6,7 +6,6 @@ import inspect
 import math
 import re
 import warnings
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,7 +16,7 @@ from tests.tools.rounding import near
 
 from . import describe
 from .compare import answer_differences
-from .rows import Input, i64, mask
+from .rows import Input, i64, mask, stream
 from .suite import Entries
 
 RATE, STEPS = 0.05, 3  # of training
@@ -113,7 +112,7 @@ class Layer:
         state = {}
         for key, t in module.state_dict().items():
             if t.is_floating_point():
-                random = np.random.RandomState(zlib.crc32(f"{self.name} {key}".encode()))
+                random = stream(f"{self.name} {key}")
                 array = np.asarray(random.standard_normal(tuple(t.shape)) * 0.4)
                 array = np.abs(array) + 0.5 if key.endswith("running_var") else array
                 state[key] = T.tensor(array.astype(_kind(t)))
@@ -125,7 +124,7 @@ class Layer:
         made = []
         for place, one in enumerate(self.inputs):
             if isinstance(one, Input):
-                random = np.random.RandomState(zlib.crc32(f"{self.name} {place}".encode()))
+                random = stream(f"{self.name} {place}")
                 spec = replace(one, dtype=dtype) if one.dtype == "float64" else one
                 one = spec.build(T, random)
             made.append(one)

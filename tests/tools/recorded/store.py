@@ -7,6 +7,7 @@ mentions them as "@float64[2,3]". No pickle; equal answers give equal bytes.
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +31,10 @@ class Pools:
 
     def take(self, label: str) -> np.ndarray:
         name, _, shape_text = label[:-1].partition("[")
-        shape = tuple(int(n) for n in shape_text.split(",") if n)
-        start = self.position.setdefault(name, 0)
-        self.position[name] += (size := int(np.prod(shape)))
-        pool = self.pools.get(name, np.zeros(0, name))
-        return pool[start : start + size].reshape(shape)
+        shape = tuple(map(int, shape_text.split(","))) if shape_text else ()
+        start = self.position[name]
+        end = self.position[name] = start + math.prod(shape)
+        return self.pools[name][start:end].reshape(shape)
 
 
 def pack(value: Any, pools: Pools) -> Any:

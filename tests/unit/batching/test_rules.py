@@ -9,7 +9,7 @@ import pytest
 
 import tinynet as tn
 from tests.tools.grouped import for_each, in_parts
-from tests.unit.ops.samples import F
+from tests.unit.ops.samples import F, seeded
 from tests.unit.ops.test_gradients import ROWS
 from tinynet.core.declaration.operation import REGISTRY
 from tinynet.ops.batching import Level, UnbatchableError, dispatch
@@ -67,7 +67,7 @@ def examples_of(row):
     """The floats of each example; the constants are the same in all."""
     made = []
     for number in range(COUNT):
-        random = np.random.RandomState(7 + number)
+        random = seeded(7 + number)
         made.append([spec.leaf(random).detach() for spec in row.specs()])
     return made
 

@@ -21,6 +21,7 @@ from tinynet.board.storage import PREFIX, _records
 from tinynet.train.base.checkpoint_file import CheckpointError
 from tinynet.train.base.files import has_valid_checksum, with_checksum, write_json
 from tinynet.train.cli import main
+from tinynet.train.show import writing
 from tinynet.train.store import storage as storages
 
 from .conftest import Killed
@@ -223,7 +224,9 @@ def test_a_fault_at_every_call(name, part, whole, tmp_path):
 # ---- the report ----
 
 
-def test_a_fault_while_the_report_is_written(whole, tmp_path, reports):
+def test_a_fault_while_the_report_is_written(whole, tmp_path, reports, monkeypatch):
+    page = (whole / "full" / "report.html").read_text(encoding="utf-8")
+    monkeypatch.setattr(writing, "report_of", lambda folder, parts: page)  # it is drawn once
     out = tmp_path / "counted"
     with Disk(out) as disk:
         assert command(*fresh(out, whole)).code == 0

@@ -55,10 +55,16 @@ def pages(tmp_path_factory):
             result = run(CONFIGS / f"{name}.toml", {"run.epochs": 2, **own}, out=out, quiet=True)
         found[name] = result.folder / "report.html"
     (out / "layers.toml").write_text(LAYERS)
-    layers = f"model.layers=[{FLATTEN}, {LINEAR}],[{FLATTEN}, {HIDDEN}, {LINEAR}]"
-    points = ["--set", layers, "run.seed=0,1", "--out", str(out)]
-    assert main(["sweep", str(out / "layers.toml"), *points]) == 0
-    (found["sweep"],) = out.glob("layers/sweep_*/report.html")
+    layers = [f"[{FLATTEN}, {LINEAR}]", f"[{FLATTEN}, {HIDDEN}, {LINEAR}]"]
+    points = [(f"model.layers={one}", f"run.seed={seed}") for one in layers for seed in (0, 1)]
+    # In this process: test_html_report.py compares the report of a sweep with that of its runs.
+    own = [
+        run(out / "layers.toml", (*point, "run.report=false"), out=out / "sweep", quiet=True)
+        for point in points
+    ]
+    found["sweep"] = out / "sweep.html"
+    compared = [str(result.folder) for result in own]
+    assert main(["report", *compared, "--save", str(found["sweep"])]) == 0
     found["find-lr"] = out / "lr.html"
     assert main(["find-lr", str(CONFIGS / "spiral.toml"), "--report", str(found["find-lr"])]) == 0
     return found

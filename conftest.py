@@ -145,9 +145,12 @@ def pytest_runtest_setup(item):
             item.dtest.globs.setdefault(name, importlib.import_module(module))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def fast_captures():
-    """A capture looks at all objects that are alive; those of other tests do not matter here."""
+    """A capture looks at all objects that are alive; those of other tests do not matter here.
+
+    A test freezes what is there before its own fixtures: it is to make its tensors itself.
+    """
     gc.collect()
     gc.freeze()
 

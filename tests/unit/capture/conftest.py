@@ -14,7 +14,7 @@ def own_cache(tmp_path_factory):
     store.folder = before
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def _captures(fast_captures):
     """All tests here capture."""
 

@@ -1,10 +1,11 @@
 """tensorboardX's own summaries, given tensors: what they write."""
 
+from tests.tools.libraries import Library
+
 from .matrix import ONES, TABLES, VECTORS, Matrix
 
 program = Matrix(__name__, "tensorboardX")
-if not program.skip:
-    from tensorboardX import summary
+summary = Library("tensorboardX.summary")
 
 
 def written(make):

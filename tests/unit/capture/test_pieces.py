@@ -183,6 +183,7 @@ def test_loops_that_return_their_last_state(name):
     assert called.explain().calls.eager == 0
 
 
+@pytest.mark.sampled(2)  # each of five loops in three or four of the ways, each way by two or more
 @pytest.mark.filterwarnings("ignore::tinynet.compiler.CompileWarning")
 @pytest.mark.parametrize("name", LOOPS)
 @pytest.mark.parametrize("used", [[0], [1], [2], [0, 1], [0, 2], [1, 2], [0, 1, 2]])

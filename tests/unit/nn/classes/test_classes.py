@@ -65,13 +65,14 @@ def test_copies_compute_the_same(row):
     inputs = row.arguments(tinynet, "float64")
 
     def computed(module):
-        return [numbers(t).tolist() for t in tensors_in(row.call(module, *inputs))]
+        found = map(numbers, tensors_in(row.call(module, *inputs)))
+        return [(array.shape, array.dtype, array.tobytes()) for array in found]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = computed(module)
         for made in (copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
-            np.testing.assert_equal(computed(made), expected)
+            assert computed(made) == expected
             theirs = {id(p) for p in module.parameters()}
             assert not theirs & {id(p) for p in made.parameters()}
 

@@ -124,9 +124,8 @@ class Transform(ImageTransform):
 
 def of_samples(first: type[T]) -> type[T]:
     """Return the transform of samples for a transform of images."""
-    module = __name__.rpartition(".")[0]  # where it is public, and found by pickle
     return type(
-        first.__name__, (Transform, first), {"__doc__": first.__doc__, "__module__": module}
+        first.__name__, (Transform, first), {"__doc__": first.__doc__, "__module__": __name__}
     )
 
 

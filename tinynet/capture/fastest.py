@@ -2,7 +2,8 @@
 
 Native code is not always faster: numpy's functions use instructions that a compiled loop may not.
 So before its first native replay, a program runs in both forms, in turns, and what that did is
-undone. If numpy's form is faster, there is a third one, in which each native function was measured.
+undone. Unless the native form gains a fifth, there is a third one, in which each native function
+was measured.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from tinynet.core.tensors.tensor import Tensor
 from tinynet.kernels.llvm import store
 from tinynet.random import default_generator
 
-ROUNDS = 5
+ROUNDS, LEAST = 5, 2  # at most and at least
+FAR = 0.8  # of numpy's time: with less of a gain, some native function may be slower than numpy's
 CLEARLY = 0.97  # of numpy's time: less of a gain may be noise, and numpy's results are eager's
 SLICE = 1e-3  # seconds of a turn
 ENOUGH = 0.1  # seconds, after which no further round is needed
@@ -65,7 +67,7 @@ def _race(
     """Return the fastest form with its name, and the seconds of the forms."""
     plain = native.in_form(NUMPY)
     took = _seconds([native, plain], tensors, before)
-    if took[0] <= CLEARLY * took[1]:
+    if took[0] <= FAR * took[1]:
         return NATIVE, native, took
     measured = native.in_form(MEASURED)
     took = _seconds([native, plain, measured], tensors, before)
@@ -85,7 +87,7 @@ def _seconds(entries: list[Entry], tensors: list[Tensor], before: Snapshot) -> l
         counts[i] = max(1, int(SLICE / max(time.thread_time() - began, 1e-6)))
         before.restore()
     took: list[list[float]] = [[] for _ in entries]
-    while len(took[0]) < ROUNDS and sum(map(sum, took)) < ENOUGH:
+    while len(took[0]) < LEAST or (len(took[0]) < ROUNDS and sum(map(sum, took)) < ENOUGH):
         for entry, count, found in zip(entries, counts, took, strict=True):
             began = time.thread_time()
             for _ in range(count):

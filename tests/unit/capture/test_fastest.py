@@ -142,3 +142,21 @@ def test_a_note_names_what_it_is_for(times, tmp_path):
 def test_numpy_runs_where_there_is_no_clear_gain(times):
     times["native"] = times["measured"] = 1.95
     assert trained()[0].native_from == [None]
+
+
+def test_parts_are_measured_where_the_whole_gains_little(times):
+    """Some of them may be much slower natively, which the gain of the others hides."""
+    times["native"], times["measured"] = 1.7, 1.0
+    made, _ = trained()
+    ((_, entry),) = made.programs()
+    assert times["races"] == [2, 3] and entry.outrun
+
+
+def test_large_programs_take_several_turns(monkeypatch):
+    clock = iter(range(1000))
+    monkeypatch.setattr(fastest.time, "thread_time", lambda: next(clock))
+    monkeypatch.setattr(fastest, "_run", lambda entry, tensors: entry.append(tensors))
+    before = type("Before", (), {"restore": lambda self: None})()
+    entries = [[], []]
+    fastest._seconds(entries, [], before)
+    assert [len(entry) for entry in entries] == [2 + fastest.LEAST] * 2

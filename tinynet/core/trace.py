@@ -263,8 +263,7 @@ class Observable:
         """Add an operation whose kernel is called ``key`` in the namespace."""
         with self._lock:
             self.operations[key] = op
-            for kernels in self._kept.values():
-                kernels.pop(key, None)
+            self._kept.clear()
             self.namespace[key] = self._kernel(op)
 
     def add_functions(self, functions: dict[str, Any]) -> None:
@@ -288,11 +287,12 @@ class Observable:
     def refresh(self) -> None:
         """Update the kernels in the namespace."""
         with self._lock:
-            kernels = self._kept.setdefault((self._before, self.tracers > 0, bool(observers)), {})
-            for key in self.operations.keys() - kernels.keys():
-                kernels[key] = self._kernel(self.operations[key])
-            for key in self.functions.keys() - kernels.keys():
-                kernels[key] = (tracing if self.tracers else _itself)(self.functions[key])
+            make = self._before
+            kernels = self._kept.setdefault((make, self.tracers > 0, bool(observers)), {})
+            if len(kernels) != len(self.operations) + len(self.functions):
+                wrap = tracing if self.tracers else _itself
+                kernels.update({key: self._kernel(op) for key, op in self.operations.items()})
+                kernels.update({key: wrap(f) for key, f in self.functions.items()})
             self.namespace.update(kernels)
             # In-place functions have a path of their own that reports nothing.
             self.namespace["observers"] = observers or self.tracers

@@ -269,7 +269,8 @@ class Observable:
     def add_functions(self, functions: dict[str, Any]) -> None:
         """Add other functions of arrays under their names in the namespace."""
         with self._lock:
-            self.functions.update(functions)
+            self.functions.update(functions)  # some stand for what is there
+            self._kept.clear()
             wrap = tracing if self.tracers else _itself
             self.namespace.update({key: wrap(f) for key, f in functions.items()})
 
@@ -287,8 +288,7 @@ class Observable:
     def refresh(self) -> None:
         """Update the kernels in the namespace."""
         with self._lock:
-            make = self._before
-            kernels = self._kept.setdefault((make, self.tracers > 0, bool(observers)), {})
+            kernels = self._kept.setdefault((self._before, self.tracers > 0, bool(observers)), {})
             if len(kernels) != len(self.operations) + len(self.functions):
                 wrap = tracing if self.tracers else _itself
                 kernels.update({key: self._kernel(op) for key, op in self.operations.items()})

@@ -3,7 +3,7 @@
 import threading
 
 import tinynet as tn
-from tinynet.core.trace import observing
+from tinynet.core.trace import Observable, observing
 from tinynet.nn import functional as F
 
 
@@ -80,3 +80,13 @@ def test_other_threads_are_not_observed_and_compute_as_ever():
         thread.join()
         assert (tn.ones(2) + 1).tolist() == [2.0, 2.0]
     assert results == [[3.0, 3.0]] and seen == ["add"]
+
+
+def test_a_function_that_is_replaced_is_not_kept():
+    """Formulas are compiled anew for other dtypes, under the same names."""
+    observed = Observable()
+    for found in (1, 2):
+        observed.add_functions({"formula": lambda found=found: found})
+        for make in (lambda op, kernel: kernel, None):
+            observed.wrap_kernels(make)
+            assert observed.namespace["formula"]() == found

@@ -127,7 +127,7 @@ def _scaled(coefficients: tuple[float, ...], factor: float) -> tuple[float, ...]
     return tuple(c * factor ** (highest - i) for i, c in enumerate(coefficients))
 
 
-# ---- arrays of any size -------------------------------------------------------------------------
+# ---- the error function -------------------------------------------------------------------------
 
 _BLOCK = 32768
 
@@ -142,9 +142,6 @@ def erf_of(x: Array, scale: float = 1.0) -> Array:
         block = slice(start, start + _BLOCK)
         kernel(flat[block], scale, out[block])
     return out.reshape(x.shape).astype(x.dtype, copy=False)
-
-
-# ---- the error function -------------------------------------------------------------------------
 
 
 @special()
@@ -239,9 +236,11 @@ def _quantile(y: Array, rest: Array) -> Array:
     x: Array = y * (0.5 * _rational(_CENTRE, np.maximum(0.180625 - 0.25 * y * y, 0.0)))
     outside = np.flatnonzero(rest < 0.15)
     if outside.size:
-        depth = np.sqrt(-np.log(0.5 * rest[outside]))
-        sides, ends = _rational(_SIDES, depth - 1.6), _rational(_ENDS, depth - 5.0)
-        x[outside] = np.copysign(np.where(depth <= 5.0, sides, ends), y[outside])
+        depth = np.sqrt(low := -np.log(0.5 * rest[outside]))
+        size = np.where(depth <= 5.0, _rational(_SIDES, depth - 1.6), _rational(_ENDS, depth - 5.0))
+        scaled = 0.5 * _far(size * _ROOT)  # one step of Newton's method, in logarithms
+        size += (np.log(scaled) - 0.5 * size * size + low) * scaled / DENSITY
+        x[outside] = np.copysign(size, y[outside])
         x[rest == 0] = np.copysign(np.inf, y[rest == 0])
     return x.reshape(shape)
 

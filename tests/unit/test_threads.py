@@ -101,6 +101,7 @@ def test_blas_has_one_thread():
 SIZES = [
     (128, 784, 512), (512, 128, 784), (784, 128, 512), (1024, 128, 384), (577, 732, 110),
     (217, 274, 726), (97, 1024, 257), (4099, 64, 64), (64, 1024, 1024), (48, 2000, 2000),
+    (72, 512, 784),
 ]  # fmt: skip
 
 
@@ -176,10 +177,10 @@ def test_products_of_few_rows(form, rows, inner, columns, transposed, monkeypatc
     b = np.asfortranarray(b) if transposed == "b" else b
     function = getattr(products, form)
     monkeypatch.setattr(products, form, lambda *given: called.append(form) or function(*given))
-    monkeypatch.setattr(products, "_reads_in_place", lambda: True)
+    monkeypatch.setattr(products, "_has_avx512", lambda: True)
     assert_product(products.dot(a, b), a, b)
     assert called == [form]
-    monkeypatch.setattr(products, "_reads_in_place", lambda: False)  # as on older processors
+    monkeypatch.setattr(products, "_has_avx512", lambda: False)  # as on older processors
     assert_product(products.dot(a, b), a, b)
 
 
@@ -215,6 +216,83 @@ def test_training_does_not_depend_on_the_number_of_threads():
     threads.set_count(1)
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def _convolved(channels, stride, size):
+    """Return a convolution with a batch that threads share, and its arguments."""
+    return lambda x, w: tn.nn.functional.conv2d(x, w, stride=stride, padding=1), [
+        (24, channels, size, size), (32, channels, 3, 3)
+    ]  # fmt: skip
+
+
+def _normed(**more):
+    return lambda x: tn.nn.functional.batch_norm(x, None, None, training=True, **more)
+
+
+SHARED = {  # what threads share: a function, and the shapes of its arguments
+    "relu": (tn.relu, [(300_001,)]),
+    "gelu": (tn.nn.functional.gelu, [(300_001,)]),
+    "softmax": (lambda x: x.softmax(1), [(1200, 300)]),
+    "log_softmax": (lambda x: x.log_softmax(1), [(1200, 300)]),
+    "batch norm of images": (_normed(), [(40, 16, 24, 24)]),
+    "batch norm of few places": (_normed(), [(300, 100, 3, 3)]),
+    "max pooling": (lambda x: tn.nn.functional.max_pool2d(x, 2), [(20, 16, 32, 32)]),
+    "max pooling that overlaps": (
+        lambda x: tn.nn.functional.max_pool2d(x, 3, 2), [(20, 16, 32, 32)],
+    ),
+    "rows of windows": _convolved(32, 1, 20),
+    "columns": _convolved(3, 1, 32),
+    "columns with a stride": _convolved(32, 2, 20),
+    "windows of single channels": (
+        lambda x, w: tn.nn.functional.conv2d(x, w, padding=2, groups=8),
+        [(30, 8, 30, 30), (16, 1, 5, 5)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_kernels_do_not_depend_on_the_number_of_threads(name, monkeypatch):
+    """Results and gradients are the same to the bit; several threads did compute them."""
+    function, shapes = SHARED[name]
+    rng, found, helped = np.random.default_rng(0), [], []
+    inputs = [tn.tensor(3 * rng.standard_normal(shape).astype("f4")) for shape in shapes]
+    inputs[0].view(-1)[:50] = -100.0  # powers of e that are too small for float32
+    for x in inputs:
+        x.requires_grad_()
+    start = threads.sharing._Pool.start_helpers
+    monkeypatch.setattr(
+        threads.sharing._Pool, "start_helpers",
+        lambda pool, wanted: helped.append(wanted) or start(pool, wanted),
+    )  # fmt: skip
+    for count in (1, 2, 3):
+        threads.set_count(count)
+        y = function(*inputs)
+        grads = tn.autograd.grad(y, inputs, (y.detach() * 7).cos())
+        found.append([y.detach().numpy(), *(g.numpy() for g in grads)])
+    threads.set_count(1)
+    assert len(helped) >= 2
+    for other in found[1:]:
+        for one, again in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, again)
+
+
+@pytest.mark.parametrize("name, options", [("AdamW", {}), ("SGD", {"lr": 0.1, "momentum": 0.9})])
+def test_updates_do_not_depend_on_the_number_of_threads(name, options):
+    found = []
+    for count in (1, 2, 3):
+        threads.set_count(count)
+        tn.manual_seed(0)
+        params = [tn.nn.Parameter(tn.randn(*shape)) for shape in [(700, 600), (50,), (280_000,)]]
+        optimizer = getattr(tn.optim, name)(params, **options)
+        for _ in range(3):
+            for p in params:
+                p.grad = p.detach().sin()
+            optimizer.step()
+        found.append([p.detach().numpy() for p in params])
+    threads.set_count(1)
+    for other in found[1:]:
+        for one, again in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, again)
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ from tinynet.core.tensors.version import INFERENCE, Version
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import attributes
 from tinynet.optim.base.elementwise import Pack, Plan
-from tinynet.optim.base.groups import Slot
+from tinynet.optim.base.groups import Scratch, Slot
 
 _OF_TENSOR = ("_array", "_counter", "_edge", "_grad", "_hooks", "_requires_grad", "_view")
 # Parts of tinynet whose objects a program changes, such as optimizers.
 _CHANGED = tuple(f"tinynet.{part}" for part in ("amp", "nn", "optim", "random", "train"))
-_CACHES = (Plan, Pack, Slot)  # views of parameters and state, and scratch memory
+_CACHES = (Plan, Pack, Scratch, Slot)  # views of parameters and state, and scratch memory
 # Of optimizers: they check themselves, and the native step after an undone one needs its plan.
 _OF_CACHES = "_plans", "_slots"
 _ABSENT = object()

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from tinynet.dtypes import Array
-from tinynet.kernels.threads.sharing import slices
+from tinynet.kernels.threads.sharing import WIDE, each_slice, slices
 
 BLOCK = 1 << 15  # elements: four such arrays fit the cache, and a pass takes longer than its call
-LARGE = 4 * BLOCK  # up to this size, whole arrays fit
+LARGE = WIDE  # up to this size, whole arrays fit
 
 _LONG_ROW = 192  # elements: a row's own loop costs less than a copy of its number
 _SHORT_LOOP = 2048  # elements: three such buffers fit the first cache, numpy's usual ones do not
@@ -69,9 +69,12 @@ def row_blocks(function: Callable[..., object], first: Array, *others: Array, ax
     if n < _LONG_ROW and out.size <= LARGE:
         function(*arrays, 1, rows)
         return out
+
+    def work(part: slice) -> None:
+        function(*(x[part] for x in arrays), 1, rows[part])
+
     with row_by_row(n):
-        for part in slices(len(rows), max(1, LARGE // n)):
-            function(*(x[part] for x in arrays), 1, rows[part])
+        each_slice(work, len(rows), max(1, LARGE // n), n)
     return out
 
 

@@ -1,8 +1,9 @@
 """Matrix products of numpy: large ones on several threads, those of few rows in blocks.
 
-The loops of OpenBLAS take rows in steps that divide ``_ROWS``, and other loops below ``_PART``. So
-each part is computed as it is in the whole, and the result does not depend on the number of
-threads. One thread computes products of few rows, as the layers of a small batch need.
+The loops of OpenBLAS take rows in steps that divide 24 (8, for float32 with AVX-512), and other
+loops below ``_PART``. So each part is computed as it is in the whole, and the result does not
+depend on the number of threads. One thread computes products of few rows, as the layers of a small
+batch need.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tinynet.kernels.threads.sharing import alone, get_count, share, slices
 
 SHARED = 1 << 23  # multiply-adds, some 0.1 ms: threads of BLAS save more than their start costs
 _LARGE = 1 << 25  # the same for threads of Python
-_ROWS, _PART = 24, 1 << 23
+_PART = 1 << 23
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -62,9 +63,9 @@ def _parts(a: Array, b: Array, count: int) -> list[slice]:
     # numpy computes half of a matrix times its own transpose.
     if b.shape[1] < 2 or a.dtype != b.dtype or a.ctypes.data == b.ctypes.data:
         return []
-    rows = len(a)
-    parts = slices(rows, -(-rows // (_ROWS * count)) * _ROWS)
-    if len(parts) > 1 and rows - parts[-1].start < _ROWS:
+    rows, step = len(a), 8 if a.dtype.char == "f" and _has_avx512() else 24
+    parts = slices(rows, -(-rows // (step * count)) * step)
+    if len(parts) > 1 and rows - parts[-1].start < step:
         parts[-2:] = [slice(parts[-2].start, rows)]
     return parts
 
@@ -112,10 +113,10 @@ def of_few_rows(a: Array, b: Array) -> Array | None:
     is_small = rows * inner * columns <= SMALL
     if a_by_rows and b.flags.f_contiguous and 1 < rows <= 2 * _FEW:
         block = _block(min(_RESULTS // rows, SMALL // (rows * inner)), 64)
-        if rows <= _FEW and columns >= block >= 16 and _reads_in_place():
+        if rows <= _FEW and columns >= block >= 16 and _has_avx512():
             return None if rows * columns <= _RESULTS and is_small else _by_columns(a, b, block)
         return _transposed(a, b) if rows < columns and inner >= 4 * rows else None
-    if is_small or not _reads_in_place() or not b_by_rows:
+    if is_small or not _has_avx512() or not b_by_rows:
         return None
     if a.flags.f_contiguous and inner <= _FEW:
         block = _block(SMALL // (inner * columns), 32)
@@ -133,8 +134,8 @@ def _block(most: int, limit: int) -> int:
 
 
 @functools.cache
-def _reads_in_place() -> bool:
-    """Return whether this processor has the loops for small products."""
+def _has_avx512() -> bool:
+    """Return whether OpenBLAS uses its loops for AVX-512, some of which read matrices in place."""
     found = blas_function("openblas_get_corename")
     if found is None:
         return False

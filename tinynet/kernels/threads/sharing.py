@@ -11,7 +11,7 @@ threads or on their timing.
     threads.share(part, threads.slices(len(x), 64))
 
 Handing over work takes some 50 µs, so share only work that takes at least a few hundred, and not
-work made of many short numpy calls (``in_turn``).
+work made of many short numpy calls (``each_slice``).
 
 It also has what threads share while another one forks the process: locks, and counts.
 """
@@ -133,6 +133,7 @@ Jobs = SimpleQueue[Callable[[], object]]
 VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 """The environment variables with which users choose the number of threads."""
 
+WIDE = 1 << 17  # numbers: a pass over them takes longer than waking a thread
 PERIOD = 1.0  # seconds between looks at what else the processors do
 
 
@@ -280,17 +281,6 @@ class _Shared(Generic[T]):
             self.done.put(failed)
 
 
-def in_turn(work: Callable[[T], object], parts: Sequence[T]) -> None:
-    """Call a function with each part in this thread, for work that does not gain from sharing.
-
-    Threads compete for the GIL around every numpy call, and waking up takes some 50 µs. For shorter
-    calls, such as those on blocks that fit into the cache, two threads were measured to be up to a
-    third slower than one.
-    """
-    for part in parts:
-        work(part)
-
-
 def share(work: Callable[[T], object], parts: Sequence[T]) -> None:
     """Call a function with each part, in this thread and in helpers, and wait for all parts.
 
@@ -317,6 +307,27 @@ def share(work: Callable[[T], object], parts: Sequence[T]) -> None:
         busy.release()
     if failures:
         raise min(failures, key=lambda failed: failed[0])[1]
+
+
+def each_slice(work: Callable[[slice], object], length: int, step: int, size: int = 1) -> None:
+    """Call a function with slices that cover a length; threads share those of large arrays.
+
+    The slices have ``step`` elements, or ``WIDE`` numbers if threads share them: these compete for
+    the GIL around every call of numpy, and waking up takes some 50 µs. On blocks a quarter as
+    large, two threads were measured to be as slow as one.
+
+    Args:
+        work: a function whose results do not depend on where a slice ends, unless a step has
+            ``WIDE`` numbers.
+        length: the number of elements.
+        step: the number of elements that one thread takes at once, which fit its cache.
+        size: how many numbers an element has.
+    """
+    if length * size >= 2 * WIDE and get_count() > 1:
+        share(work, slices(length, max(step, WIDE // max(size, 1))))
+        return
+    for part in slices(length, step):
+        work(part)
 
 
 def count_of_users() -> int:

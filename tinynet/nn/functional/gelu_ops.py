@@ -82,7 +82,7 @@ def _single_slope(g: Array, x: Array, below: Array, out: Array) -> None:
         np.maximum(out, _LEAST, out=out)
     np.exp2(out, out)  # twice as fast as ``exp``
     if is_tiny:
-        np.subtract(out, _TINY, out)
+        np.multiply(out, out > _TINY, out)
     np.multiply(out, x, out)
     np.multiply(out, _FACTOR, out)
     np.add(out, below, out)
@@ -101,8 +101,11 @@ def _gelu_single(x: Array) -> tuple[Array, Array]:
         out, below = _single(flat)
     else:
         out, below = np.empty_like(flat), np.empty_like(flat)
-        parts = threads.slices(flat.size, _BLOCK)
-        threads.in_turn(lambda part: _single(flat[part], out[part], below[part]), parts)
+
+        def work(part: slice) -> None:
+            _single(flat[part], out[part], below[part])
+
+        threads.each_slice(work, flat.size, _BLOCK)
     return out.reshape(x.shape).astype(x.dtype, copy=False), below.reshape(x.shape)
 
 
@@ -112,7 +115,7 @@ def _slope_single(g: Array, x: Array, below: Array) -> Array:
     def work(block: slice) -> None:
         _single_slope(g1[block], x1[block], b1[block], out[block])
 
-    threads.in_turn(work, threads.slices(out.size, _BLOCK))
+    threads.each_slice(work, out.size, _BLOCK)
     return out.reshape(x.shape).astype(x.dtype, copy=False)
 
 

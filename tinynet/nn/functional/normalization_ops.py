@@ -38,7 +38,7 @@ from tinynet.ops.shaping.views import reshape
 # Input layouts of normalisations: ``[samples, groups, channels, places]``, by rows or columns.
 
 
-PART = 1 << 16  # elements per block
+PART = threads.WIDE  # elements per block
 
 
 class Blocks(NamedTuple):
@@ -66,21 +66,19 @@ def wide(x: Array) -> Array:
 class Rows:
     """An array as rows of places, with one number per channel for each row.
 
-    Threads share the rows, in parts that stay in the cache from one line of a formula to the next.
+    Parts stay in the cache from one line of a formula to the next.
     """
 
     def __init__(self, blocks: Blocks):
         self.blocks = blocks
         self.shape = (blocks.samples * blocks.groups * blocks.channels, blocks.places)
-        self.small = blocks[:3]
-        rows = max(1, PART // max(blocks.places, 1))
-        self.parts = threads.slices(self.shape[0], rows)
+        self.rows = max(1, PART // max(blocks.places, 1))
 
     def each(self, work: Callable[[slice], object]) -> None:
         """Call a function with each part of the rows."""
-        with threads.row_by_row(self.blocks.places):
-            for part in self.parts:
-                work(part)
+        places = self.blocks.places
+        with threads.row_by_row(places):
+            threads.each_slice(work, self.shape[0], self.rows, places)
 
     def memory(self) -> Array:
         """Return memory for sums over places, in float64."""
@@ -94,9 +92,13 @@ class Rows:
         """Write the sums over places of the products of a part."""
         out[part] = row_dots(a[part], b[part])
 
+    def collected(self, sums: Array) -> Array:
+        """Return the sums over places, ``[samples, groups, channels]``."""
+        return sums.reshape(self.blocks[:3])
+
     def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel in a shape that broadcasts to the rows."""
-        column = np.empty(self.small, kind)
+        column = np.empty(self.blocks[:3], kind)
         column[...] = a
         return column.reshape(-1, 1)
 
@@ -109,34 +111,37 @@ class Rows:
 class Columns:
     """An array with one row per sample, for few places, since numpy is slow at short rows.
 
-    For shared statistics only, as sums include the samples: those of the parts are added up.
+    For shared statistics only, as sums include the samples.
     """
 
     def __init__(self, blocks: Blocks):
         self.blocks = blocks
         self.shape = (blocks.samples, blocks.groups * blocks.places)
-        self.small = (1, blocks.groups, 1)
-        self.parts = threads.slices(self.shape[0], max(1, PART // max(self.shape[1], 1)))
+        self.samples = max(1, PART // max(self.shape[1], 1))
 
     def each(self, work: Callable[[slice], object]) -> None:
         """Call a function with each part of the samples."""
-        for part in self.parts:
-            work(part)
+        threads.each_slice(work, self.shape[0], self.samples, self.shape[1])
 
     def memory(self) -> Array:
-        """Return zeros for sums over samples and places."""
-        return np.zeros(self.blocks.groups)
+        """Return memory for sums, in float64: a row for each part of the samples."""
+        return np.empty((-(-self.shape[0] // self.samples), self.blocks.groups))
 
     def total(self, a: Array, part: slice, out: Array) -> None:
-        """Add the sums over samples and places of a part."""
-        self._add(a[part], out)
+        """Write the sums over samples and places of a part."""
+        out[part.start // self.samples] = self._sums(a[part])
 
     def dot(self, a: Array, b: Array, part: slice, out: Array) -> None:
-        """Add the sums over samples and places of the products of a part."""
-        self._add(a[part] * b[part], out)
+        """Write the sums over samples and places of the products of a part."""
+        out[part.start // self.samples] = self._sums(a[part] * b[part])
 
-    def _add(self, a: Array, out: Array) -> None:
-        out += row_sums(column_sums(a).reshape(self.blocks.groups, -1))
+    def _sums(self, a: Array) -> Array:
+        return row_sums(column_sums(a).reshape(self.blocks.groups, -1))
+
+    def collected(self, sums: Array) -> Array:
+        """Return the sums of all parts, ``[1, groups, 1]``."""
+        total: Array = np.add.reduce(sums, axis=0)
+        return total.reshape(1, self.blocks.groups, 1)
 
     def spread(self, a: Array, kind: Any) -> Array:
         """Return numbers per channel, one for each column."""
@@ -302,7 +307,7 @@ def _normalized(
     x = wide(input).reshape(layout.shape)
     y, totals, squares = np.empty(x.shape, x.dtype), layout.memory(), layout.memory()
     layout.each(lambda part: layout.total(x, part, totals))
-    mean = layout.average(totals.reshape(layout.small))
+    mean = layout.average(layout.collected(totals))
     middle, rest = layout.spread(mean, x.dtype), mean - mean.astype(x.dtype)
 
     def center(part: slice) -> None:
@@ -310,7 +315,7 @@ def _normalized(
         layout.dot(y, y, part, squares)
 
     layout.each(center)
-    var = np.maximum(layout.average(squares.reshape(layout.small)) - np.square(rest), 0)
+    var = np.maximum(layout.average(layout.collected(squares)) - np.square(rest), 0)
     scales = w / np.sqrt(var + eps)
     _scale(y, scales, b - rest * scales, layout, y)
     return y.reshape(input.shape).astype(input.dtype, copy=False), mean, var
@@ -351,7 +356,7 @@ def _gradients(
             layout.total(g2, part, totals)
 
     layout.each(add_up)
-    totals, products = (sums.reshape(layout.small) for sums in (totals, products))
+    totals, products = map(layout.collected, (totals, products))
     if needs[2] or not constant:
         by_bias = np.add.reduce(totals, axis=0).astype(kind)
     products -= 0 if constant else rest * totals

@@ -355,7 +355,7 @@ def relu_backward(self: Array, result: Array, /) -> Array:
         np.copyto(block, (r[part] != 0).view(np.int8))
         np.multiply(block, g[part], out=block)
 
-    threads.in_turn(work, threads.slices(g.size, _PART))
+    threads.each_slice(work, g.size, _PART)
     return made.view(self.dtype).reshape(self.shape)
 
 
@@ -381,7 +381,7 @@ def relu(self: Array, /) -> Array:
         rows = x[part]
         np.maximum(rows, zeros[: len(rows)], out=made[part])
 
-    threads.in_turn(work, threads.slices(x.size, _PART))
+    threads.each_slice(work, x.size, _PART)
     return made.reshape(self.shape)
 
 
@@ -392,7 +392,7 @@ _BITS = {n: np.dtype(f"i{n}") for n in (1, 2, 4, 8)}
 
 @functools.cache
 def _zeros(kind: np.dtype[Any]) -> Array:
-    return np.zeros(_PART, kind)
+    return np.zeros(threads.WIDE, kind)
 
 
 relu.grad(self=lambda g, result: relu_backward(g, result))

@@ -19,13 +19,13 @@ from tinynet.core.tensors.overlap import refuse_overlap
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
 from tinynet.kernels.low_precision import SINGLE
-from tinynet.optim.base import groups
 from tinynet.optim.base.formula import SCRATCH, Formula
 from tinynet.optim.base.groups import (
     Group,
     Kind,
     Numbers,
     Rule,
+    Scratch,
     Slot,
     constants,
     counted,
@@ -66,7 +66,7 @@ class Elementwise(Optimizer):
         super()._set_up()
         self._slots: dict[int, Slot] = {}
         self._plans: dict[int, Plan | None] = {}
-        self._memory: dict[Any, list[Array]] = {}
+        self._memory: dict[Kind, Scratch] = {}
 
     def _loaded(self) -> None:
         self._slots = {}
@@ -263,16 +263,10 @@ class Elementwise(Optimizer):
                     held[name] = wrap(filled_like(param, self.start(name, group)))
                     fresh = True
             refuse_other_shape(param, {n: held[n]._array for n in names})
-        return Slot(p, held, self.numbers, names, fresh, self._scratch(param))
-
-    def _scratch(self, param: Array) -> list[Array]:
-        """Return memory shared by all parameters of a dtype; a slot takes the shape it needs."""
-        memory = self._memory.get(param.dtype)
-        if memory is None:
-            size = groups.BLOCK // param.itemsize
-            memory = [np.empty(size, param.dtype) for _ in range(SCRATCH)]
-            self._memory[param.dtype] = memory
-        return memory
+        scratch = self._memory.get(param.dtype)
+        if scratch is None:
+            scratch = self._memory[param.dtype] = Scratch(param.dtype)
+        return Slot(p, held, self.numbers, names, fresh, scratch)
 
 
 def filled_like(param: Array, value: float) -> Array:

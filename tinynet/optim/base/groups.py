@@ -15,7 +15,9 @@ from tinynet import dtypes, errors
 from tinynet.core.callsite import warn
 from tinynet.core.tensors.tensor import Tensor, wrap
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 from tinynet.optim.base.diagnosis import owner_of, why_empty
+from tinynet.optim.base.formula import SCRATCH
 
 # ---- options ------------------------------------------------------------------------------------
 # The options of optimizers: types, conversions, and checks of ranges.
@@ -227,6 +229,35 @@ Numbers = dict[str, Array]  # the 0-d state of a parameter, by name
 Kind = np.dtype[Any]
 
 
+class Scratch:
+    """Memory that updates of all parameters of a dtype overwrite.
+
+    Attributes:
+        block: that of a block; a slot takes the shape it needs.
+    """
+
+    __slots__ = ("_spare", "block", "kind")
+
+    def __init__(self, kind: Kind):
+        self.kind = kind
+        self.block = self._of(BLOCK // kind.itemsize)
+        self._spare: list[list[Array]] = []
+
+    def share(self, block: Rule, grad: Array, lines: list[Array]) -> None:
+        """Update a large parameter, given with its state in one dimension; threads share it."""
+
+        def work(part: slice) -> None:
+            memory = self._spare.pop() if self._spare else self._of(threads.WIDE)
+            values, *state = [line[part] for line in lines]
+            block(values, grad[part], *[a[: values.size] for a in memory], *state)
+            self._spare.append(memory)
+
+        threads.each_slice(work, grad.size, threads.WIDE)
+
+    def _of(self, size: int) -> list[Array]:
+        return [np.empty(size, self.kind) for _ in range(SCRATCH)]
+
+
 class Slot:
     """The data of one parameter between steps: views of its values, state and scratch memory.
 
@@ -242,7 +273,7 @@ class Slot:
 
     __slots__ = (
         "array", "arrays", "blocks", "buffers", "fresh", "held", "is_small", "kind", "lines",
-        "names", "numbers", "order", "rest",
+        "names", "numbers", "order", "rest", "scratch",
     )  # fmt: skip
 
     def __init__(
@@ -252,8 +283,9 @@ class Slot:
         numbers: tuple[str, ...],
         names: tuple[str, ...],
         fresh: bool,
-        scratch: list[Array],
+        scratch: Scratch,
     ):
+        self.scratch = scratch
         self.array = array = p._array
         self.kind = array.dtype.char  # hashes faster than a dtype
         self.held = held
@@ -271,14 +303,14 @@ class Slot:
             self.lines = [a.transpose(self.order).reshape(-1) for a in (array, *self.buffers)]
         limit = BLOCK // array.itemsize
         if array.size <= limit:
-            work = [a[: array.size].reshape(array.shape) for a in scratch]
+            work = [a[: array.size].reshape(array.shape) for a in scratch.block]
             self.rest = (*work, *self.buffers)
             return
         if self.order is None:  # not contiguous: as a whole
-            self.rest = (*[np.empty_like(array) for _ in scratch], *self.buffers)
+            self.rest = (*[np.empty_like(array) for _ in scratch.block], *self.buffers)
             return
         self.blocks = [
-            (start, start + limit, part, (*[a[: part.size] for a in scratch], *rest))
+            (start, start + limit, part, (*[a[: part.size] for a in scratch.block], *rest))
             for start in range(0, array.size, limit)
             for part, *rest in [[a[start : start + limit] for a in self.lines]]
         ]
@@ -299,6 +331,9 @@ class Slot:
             block(self.array, grad, *self.rest)
         elif self.blocks:
             flat = grad.transpose(self.order).reshape(-1)
+            if flat.size >= 2 * threads.WIDE and threads.get_count() > 1:
+                self.scratch.share(block, flat, self.lines)
+                return
             for start, stop, part, rest in self.blocks:
                 block(part, flat[start:stop], *rest)
         else:

@@ -19,13 +19,12 @@ from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
-from tinynet.nn.functional.convolution.im2col import per_block
+from tinynet.nn.functional.convolution.im2col import PARTS, per_block, share
 from tinynet.nn.functional.geometry import Geometry
 
 Ints = tuple[int, ...]
 TOGETHER = 16  # approximate number of adjacent results
 LONG = 1 << 18  # elements from which a kernel of one row pays at 3 columns
-PARTS = 4  # smallest number of parts of a batch
 
 
 def pays(shape: Ints, outputs: int, walk: Geometry) -> bool:
@@ -123,5 +122,6 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, group
         results = rows.reshape(shape)[:, :, :, : walk.out[1]]
         np.add(results.transpose(1, 0, 4, 2, 3), offset, out=result[part])
 
-    threads.in_turn(work, bands.parts(len(x), groups, len(weight), x.itemsize))
+    parts = bands.parts(len(x), groups, len(weight), x.itemsize)
+    share(work, parts, len(x) * matrix.size * walk.out[0] * bands.count)
     return result.reshape(len(x), len(weight), *walk.out)

@@ -16,15 +16,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
-from tinynet.kernels import threads
-from tinynet.nn.functional.convolution.im2col import BLOCK
+from tinynet.nn.functional.convolution.im2col import BLOCK, parts_of, share
 from tinynet.nn.functional.geometry import Geometry, windows_inside
 
 Ints = tuple[int, ...]
@@ -37,8 +36,6 @@ _LARGE = 1 << 22  # multiply-adds of an image that is worth the calls of its own
 _TOGETHER = 1 << 17  # results of products that are added while they are in the cache
 SUMMED = 512  # results of a product that is a part of the gradient of a weight
 SHORT = 16  # width of results below which the batch is the last dimension
-PARTS = 4  # of a batch: partial sums for gradients of weights
-SHARED = 1 << 13  # elements of an image's channels from which several threads pay
 _NEUTRAL = 1, 1, 0, 1, 1  # the windows of a dimension of length 1
 
 
@@ -257,17 +254,6 @@ def _whole(y: Array | None, shape: Ints, plan: Plan, dtype: Any) -> Array:
     return whole
 
 
-def _run(channels: int, walk: Geometry) -> Callable[..., None]:
-    """Return what calls a function with each part of a batch: in this thread, or in several."""
-    return threads.share if channels * math.prod(walk.out) >= SHARED else threads.in_turn
-
-
-def _parts(batch: int, plan: Plan) -> list[slice]:
-    """Return parts of a batch, in whole blocks."""
-    blocks = -(-batch // plan.images)
-    return threads.slices(batch, plan.images * max(1, -(-blocks // PARTS)))
-
-
 def _factor(n: int, most: int) -> int:
     """Return the largest divisor of ``n`` that is at most ``most``, or 1."""
     return next((k for k in range(min(n, most), 1, -1) if n % k == 0), 1)
@@ -296,7 +282,7 @@ def convolved(x: Array, weight: Array, bias: Array | None, walk: Geometry, group
                 made = total.reshape(*total.shape[:4], *count, wide).transpose(4, 0, 3, 5, 2, 1, 6)
             np.copyto(target[images, :, :, pieces], made)
 
-    _run(x.shape[1], walk)(work, _parts(len(x), plan))
+    share(work, parts_of(len(x), plan.images), len(x) * math.prod(walk.out) * weight.size)
     if result.shape == shape:
         return result
     return np.ascontiguousarray(result[tuple(map(slice, shape))])
@@ -352,7 +338,7 @@ def correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
     x = _volumes(x, plan.axes)
     (deep, up, across), (step, step_up, _), _, (spacing, apart, _), (_, high, _) = plan.walk
     inner, outputs = x.shape[1] // groups * across, slopes.shape[2]
-    parts = _parts(len(x), plan)
+    parts = parts_of(len(x), plan.images)
     totals = np.zeros((len(parts), deep, up, groups, inner, outputs), x.dtype)
 
     def work(number: int) -> None:
@@ -378,7 +364,7 @@ def correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
                     operand = np.ndarray(view, x.dtype, memory, item * start, steps)
                     total[j, k] += np.matmul(operand, against).sum(axis=1)
 
-    _run(x.shape[1], walk)(work, range(len(parts)))
+    share(work, range(len(parts)), len(x) * math.prod(walk.out) * totals[0].size)
     total = totals.sum(axis=0).reshape(deep, up, groups, -1, across, outputs)
     weight = total.transpose(2, 5, 3, 0, 1, 4).reshape(groups * outputs, -1, deep, up, across)
     made = np.empty((len(weight), weight.shape[1], *walk.kernel), x.dtype)

@@ -31,7 +31,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import bands, by_rows, depthwise, im2col, pointwise
-from tinynet.nn.functional.convolution.im2col import added, columns, per_block
+from tinynet.nn.functional.convolution.im2col import added, columns, parts_of_columns, per_block
 from tinynet.nn.functional.geometry import Geometry
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
@@ -154,17 +154,22 @@ def _by_columns(x: Array, weight: Array, bias: Array | None, walk: Geometry, gro
     if not matrix.size:
         result[...] = 0 if offset is None else offset
 
-    for part, span, block in columns(x, walk, weight.nbytes):
-        windows = block.reshape(groups, rows, *block.shape[1:])
-        target = result[part, ..., span]
-        if _by_images(windows):
-            np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=target)
-        else:
-            product = np.matmul(matrix, windows.reshape(groups, rows, -1))
-            each = product.reshape(groups, -1, *windows.shape[2:])
-            np.copyto(target, each.transpose(2, 0, 1, 3))
-        if offset is not None:
-            target += offset
+    def work(images: slice) -> None:
+        results = result[images]
+        for part, span, block in columns(x[images], walk, weight.nbytes):
+            windows = block.reshape(groups, rows, *block.shape[1:])
+            target = results[part, ..., span]
+            if _by_images(windows):
+                np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=target)
+            else:
+                product = np.matmul(matrix, windows.reshape(groups, rows, -1))
+                each = product.reshape(groups, -1, *windows.shape[2:])
+                np.copyto(target, each.transpose(2, 0, 1, 3))
+            if offset is not None:
+                target += offset
+
+    many = batch * math.prod(walk.out) * matrix.size
+    im2col.share(work, parts_of_columns(x, walk, weight.nbytes), many)
     return result.reshape(batch, channels, *walk.out)
 
 
@@ -234,7 +239,7 @@ def _spread_by_adding(
             windows = np.matmul(matrix, block).reshape(count, *shape)
             result[part] = added(windows, size, walk)
 
-    threads.in_turn(work, threads.slices(batch, images))
+    im2col.share(work, threads.slices(batch, images), batch * length * matrix.size)
     if bias is not None:
         result += bias.reshape(-1, *(1,) * len(size))
     return result
@@ -319,23 +324,29 @@ def _correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
     inner = x.shape[1] // groups
     rows = inner * math.prod(walk.kernel)
     y = np.ascontiguousarray(y).reshape(batch, groups, channels // groups, math.prod(walk.out))
-    total: Array | None = None
     size = channels * rows * x.itemsize
-    for part, span, block in columns(x, walk, size):
-        windows, against = block.reshape(groups, rows, *block.shape[1:]), y[part, ..., span]
-        if windows.shape[2] > 1 and _by_images(windows):
-            each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
-            product = each.sum(axis=0).swapaxes(1, 2)
-        else:
+    parts = parts_of_columns(x, walk, size)
+    totals = np.zeros((len(parts), groups, channels // groups, rows), x.dtype)
+
+    def work(number: int) -> None:
+        images, total = parts[number], totals[number]
+        for part, span, block in columns(x[images], walk, size):
+            windows = block.reshape(groups, rows, *block.shape[1:])
+            against = y[images][part, ..., span]
+            if windows.shape[2] > 1 and _by_images(windows):
+                each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
+                total += each.sum(axis=0).swapaxes(1, 2)
+                continue
             together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
             flat = windows.reshape(groups, rows, -1)
             if batch * y.shape[3] > rows:  # BLAS is faster with the larger matrix first
-                product = np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
+                total += np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
             else:
-                product = np.matmul(together, flat.swapaxes(1, 2))
-        total = product if total is None else np.add(total, product, out=total)
-    if total is None:
-        total = np.zeros((groups, channels // groups, rows), x.dtype)
+                total += np.matmul(together, flat.swapaxes(1, 2))
+
+    many = batch * math.prod(walk.out) * totals[:1].size
+    im2col.share(work, range(len(parts)), many)
+    total = totals.sum(axis=0)
     return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
 
 

@@ -13,17 +13,20 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tinynet.dtypes import Array
+from tinynet.kernels import threads
 from tinynet.nn.functional.geometry import Geometry, windows_inside
 
 FEW = 1 << 15  # elements of columns whose indices are kept
 OFFSET = 16
+PARTS = 4  # of a batch: partial sums for gradients of weights
+_SHARED = 1 << 22  # multiply-adds that are worth waking a thread
 BLOCK = 1 << 21  # bytes: the share of the cache per core
 _ALL = slice(None)
 
@@ -37,6 +40,26 @@ def per_block(each: int, other: int) -> int:
             more time on that matrix than on its own items.
     """
     return max(1, max(BLOCK, other) // max(1, each))
+
+
+def share(work: Callable[[Any], object], parts: Sequence[Any], multiplications: int) -> None:
+    """Call a function with each part of a convolution; threads share large ones."""
+    if multiplications >= _SHARED:
+        threads.share(work, parts)
+        return
+    for part in parts:
+        work(part)
+
+
+def parts_of(batch: int, images: int) -> list[slice]:
+    """Return up to ``PARTS`` parts of a batch, in whole blocks of images."""
+    return threads.slices(batch, images * max(1, -(-batch // (images * PARTS))))
+
+
+def parts_of_columns(x: Array, walk: Geometry, other: int) -> list[slice]:
+    """Return parts of a batch for ``columns``."""
+    each = x.shape[1] * math.prod(walk.kernel) * math.prod(walk.out) * x.itemsize
+    return parts_of(len(x), per_block(each, other))
 
 
 def columns(x: Array, walk: Geometry, other: int) -> Iterator[tuple[slice, slice, Array]]:

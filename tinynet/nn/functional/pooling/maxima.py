@@ -31,7 +31,7 @@ def by_planes(work: Callable[[slice], None], planes: int, size: int) -> None:
     if 0 < planes * size <= _PART:
         work(slice(planes))
     else:
-        threads.in_turn(work, threads.slices(planes, at_once(planes, size)))
+        threads.each_slice(work, planes, at_once(planes, size), size)
 
 
 def at_once(planes: int, size: int) -> int:

@@ -31,7 +31,7 @@ from tinynet.dtypes import Array
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels import onednn, threads
 from tinynet.nn.functional.convolution import bands, by_rows, depthwise, im2col, pointwise
-from tinynet.nn.functional.convolution.im2col import added, columns, parts_of_columns, per_block
+from tinynet.nn.functional.convolution.im2col import added, per_block
 from tinynet.nn.functional.geometry import Geometry
 from tinynet.ops.reduction.sums import spread as spread_back
 from tinynet.ops.reduction.sums import sum_dims
@@ -154,22 +154,19 @@ def _by_columns(x: Array, weight: Array, bias: Array | None, walk: Geometry, gro
     if not matrix.size:
         result[...] = 0 if offset is None else offset
 
-    def work(images: slice) -> None:
-        results = result[images]
-        for part, span, block in columns(x[images], walk, weight.nbytes):
-            windows = block.reshape(groups, rows, *block.shape[1:])
-            target = results[part, ..., span]
-            if _by_images(windows):
-                np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=target)
-            else:
-                product = np.matmul(matrix, windows.reshape(groups, rows, -1))
-                each = product.reshape(groups, -1, *windows.shape[2:])
-                np.copyto(target, each.transpose(2, 0, 1, 3))
-            if offset is not None:
-                target += offset
+    def work(part: slice, span: slice, block: Array, _: int) -> None:
+        windows = block.reshape(groups, rows, *block.shape[1:])
+        target = result[part, ..., span]
+        if _by_images(windows):
+            np.matmul(matrix, windows.transpose(2, 0, 1, 3), out=target)
+        else:
+            product = np.matmul(matrix, windows.reshape(groups, rows, -1))
+            each = product.reshape(groups, -1, *windows.shape[2:])
+            np.copyto(target, each.transpose(2, 0, 1, 3))
+        if offset is not None:
+            target += offset
 
-    many = batch * math.prod(walk.out) * matrix.size
-    im2col.share(work, parts_of_columns(x, walk, weight.nbytes), many)
+    im2col.each_block(work, x, walk, weight)
     return result.reshape(batch, channels, *walk.out)
 
 
@@ -315,39 +312,41 @@ def _correlated(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
             return result
     if len(walk.out) == 1 < groups == x.shape[1]:
         return _correlated(x[:, :, None], y[:, :, None], walk.of_rows, groups)[:, :, 0]
-    batch, channels = y.shape[:2]
-    each = x.shape[1] // groups, channels // groups
+    each = x.shape[1] // groups, y.shape[1] // groups
     if mirrored := _mirrored(walk, x.shape[2:], each[1], each[0], 1.3):
         return _turned(_correlated(y, x, mirrored, groups), groups)
     if by_rows.pays(x.shape, each[1], walk, groups, turned=True):
         return by_rows.correlated(x, y, walk, groups)
-    inner = x.shape[1] // groups
-    rows = inner * math.prod(walk.kernel)
-    y = np.ascontiguousarray(y).reshape(batch, groups, channels // groups, math.prod(walk.out))
-    size = channels * rows * x.itemsize
-    parts = parts_of_columns(x, walk, size)
-    totals = np.zeros((len(parts), groups, channels // groups, rows), x.dtype)
+    return _correlated_by_columns(x, y, walk, groups)
 
-    def work(number: int) -> None:
-        images, total = parts[number], totals[number]
-        for part, span, block in columns(x[images], walk, size):
-            windows = block.reshape(groups, rows, *block.shape[1:])
-            against = y[images][part, ..., span]
-            if windows.shape[2] > 1 and _by_images(windows):
-                each = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
-                total += each.sum(axis=0).swapaxes(1, 2)
-                continue
-            together = against.transpose(1, 2, 0, 3).reshape(groups, channels // groups, -1)
-            flat = windows.reshape(groups, rows, -1)
-            if batch * y.shape[3] > rows:  # BLAS is faster with the larger matrix first
-                total += np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
+
+def _correlated_by_columns(x: Array, y: Array, walk: Geometry, groups: int) -> Array:
+    """Return the sum of the products of columns of windows and elements of ``y``."""
+    batch, channels = y.shape[:2]
+    each, inner, length = channels // groups, x.shape[1] // groups, math.prod(walk.out)
+    made = np.zeros((groups, each, inner * math.prod(walk.kernel)), x.dtype)
+    y = np.ascontiguousarray(y).reshape(batch, groups, each, length)
+    totals: dict[int, Array] = {}
+
+    def work(part: slice, span: slice, block: Array, number: int) -> None:
+        windows, against = block.reshape(groups, -1, *block.shape[1:]), y[part, ..., span]
+        if windows.shape[2] > 1 and _by_images(windows):
+            products = np.matmul(windows.transpose(2, 0, 1, 3), against.swapaxes(2, 3))
+            product = products.sum(axis=0).swapaxes(1, 2)
+        else:
+            together = against.transpose(1, 2, 0, 3).reshape(groups, each, -1)
+            flat = windows.reshape(groups, windows.shape[1], -1)
+            if batch * length > windows.shape[1]:  # BLAS is faster with the larger matrix first
+                product = np.matmul(flat, together.swapaxes(1, 2)).swapaxes(1, 2)
             else:
-                total += np.matmul(together, flat.swapaxes(1, 2))
+                product = np.matmul(together, flat.swapaxes(1, 2))
+        total = totals.get(number)
+        totals[number] = product if total is None else np.add(total, product, out=total)
 
-    many = batch * math.prod(walk.out) * totals[:1].size
-    im2col.share(work, range(len(parts)), many)
-    total = totals.sum(axis=0)
-    return np.ascontiguousarray(total).reshape(channels, inner, *walk.kernel)
+    im2col.each_block(work, x, walk, made)
+    for number in sorted(totals):
+        made += totals[number]
+    return made.reshape(channels, inner, *walk.kernel)
 
 
 # ---- operations ---------------------------------------------------------------------------------

@@ -56,40 +56,48 @@ def parts_of(batch: int, images: int) -> list[slice]:
     return threads.slices(batch, images * max(1, -(-batch // (images * PARTS))))
 
 
-def parts_of_columns(x: Array, walk: Geometry, other: int) -> list[slice]:
-    """Return parts of a batch for ``columns``."""
-    each = x.shape[1] * math.prod(walk.kernel) * math.prod(walk.out) * x.itemsize
-    return parts_of(len(x), per_block(each, other))
-
-
-def columns(x: Array, walk: Geometry, other: int) -> Iterator[tuple[slice, slice, Array]]:
-    """Yield the windows of ``x`` in blocks: slices of the batch and of the windows, and columns.
+def each_block(
+    work: Callable[[slice, slice, Array, int], object], x: Array, walk: Geometry, weight: Array
+) -> None:
+    """Call a function with the windows of ``x``, block by block; threads share large batches.
 
     Args:
+        work: called with a slice of the batch, a slice of the windows (in order, flattened to one
+            dimension), an array ``[channels * prod(kernel), batch, windows]``, which the next block
+            overwrites, and the number of the part of the batch, which one thread computes.
         x: ``[batch, channels, *size]``.
         walk: the geometry of the windows.
-        other: the size of the matrix that each block reads or adds to, in bytes.
-
-    Yields:
-        A slice of the batch, a slice of the windows (in order, flattened to one dimension), and an
-        array ``[channels * prod(kernel), batch, windows]``, which the next block overwrites.
+        weight: the weight that each block reads, or the gradient to which it adds.
     """
-    batch, channels, dims = x.shape[0], x.shape[1], len(walk.out)
-    height, row = channels * math.prod(walk.kernel), math.prod(walk.out[1:])
-    elements = batch * height * row * walk.out[0]
-    if not elements:
+    batch, channels = x.shape[:2]
+    height, windows = channels * math.prod(walk.kernel), math.prod(walk.out)
+    if batch * height * windows <= FEW:
+        if x.size and windows:
+            work(slice(batch), slice(windows), _gathered(x, walk), 0)
         return
-    if elements <= FEW:
-        yield slice(batch), slice(row * walk.out[0]), _gathered(x, walk)
-        return
+    parts = parts_of(batch, per_block(height * windows * x.itemsize, weight.nbytes))
+
+    def share_of(number: int) -> None:
+        for part, span, block in _columns(x, parts[number], walk, weight.nbytes):
+            work(part, span, block, number)
+
+    share(share_of, range(len(parts)), batch * windows * weight.size)
+
+
+def _columns(
+    x: Array, images: slice, walk: Geometry, other: int
+) -> Iterator[tuple[slice, slice, Array]]:
+    """Yield blocks of some images; they are as large as ``other``, a number of bytes, or more."""
+    height, row = x.shape[1] * math.prod(walk.kernel), math.prod(walk.out[1:])
     room = per_block(height * row * x.itemsize, other)  # rows of windows
-    images, rows = min(batch, max(1, room // walk.out[0])), min(room, walk.out[0])
-    buffer = np.empty(height * (images * rows * row + OFFSET), x.dtype)
-    for start in range(0, batch, images):
-        part = slice(start, min(start + images, batch))
+    step, rows = max(1, room // walk.out[0]), min(room, walk.out[0])
+    step = min(step, images.stop - images.start)
+    buffer = np.empty(height * (step * rows * row + OFFSET), x.dtype)
+    for start in range(images.start, images.stop, step):
+        part = slice(start, min(start + step, images.stop))
         windows = sliding(x[part], walk)
         for top in range(0, walk.out[0], rows):
-            at: Any = (..., slice(top, top + rows), *(_ALL,) * (dims - 1))
+            at: Any = (..., slice(top, top + rows), *(_ALL,) * (len(walk.out) - 1))
             block = windows[at]
             length = block.size // height
             # Rows a multiple of 1 KiB apart would compete for the same cache lines: BLAS would

@@ -3,7 +3,8 @@
 The program starts itself with ``mpirun -n 1, 2, 4``. All ranks train a perceptron with tinynet's
 DistributedDataParallel on MPI and with PyTorch's on gloo, in turns. Per rank and step:
 
-- *step*: forward, backward with averages, and SGD's step. *alone*: the same in ``no_sync()``.
+- *step*: forward, backward with averages, and SGD's step. *alone*: the same in ``no_sync()``, and
+  a barrier.
 - *hidden*: the share of communication that costs no time: ``1 - (step - alone) / messages``, where
   *messages* is the time of the reductions by themselves.
 - *bytes*: what is sent. For MPI the bytes of all messages; for gloo those of the loopback device,
@@ -21,12 +22,12 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 RANKS = (1, 2, 4)
 MACHINES = (2, 4, 16, 256)
-SIZES = (784, 1024, 512, 10)
-BATCH = 64
+SIZES = (512,) * 10 + (10,)
 STEPS = 4  # in a turn
 RENDEZVOUS = "29713"
 
@@ -45,11 +46,12 @@ class Side:
 
     Args:
         library: tinynet or torch.
+        batch: examples per rank and step.
         reduce: adds a tensor over all ranks, in place.
         sent: returns the number of bytes sent so far.
     """
 
-    def __init__(self, library, reduce, sent, barrier):
+    def __init__(self, library, batch, reduce, sent, barrier):
         self.library, self.reduce, self.sent, self.barrier = library, reduce, sent, barrier
         nn = library.nn
         layers = []
@@ -57,8 +59,8 @@ class Side:
             layers += [nn.Linear(a, b), nn.ReLU()]
         self.net = nn.parallel.DistributedDataParallel(nn.Sequential(*layers[:-1]), bucket_cap_mb=1)
         self.optimizer = library.optim.SGD(self.net.parameters(), lr=0.01)
-        self.inputs = library.randn(BATCH, SIZES[0])
-        self.labels = library.randint(0, SIZES[-1], (BATCH,))
+        self.inputs = library.randn(batch, SIZES[0])
+        self.labels = library.randint(0, SIZES[-1], (batch,))
         self.sizes = [p.numel() for p in self.net.parameters()]
         self.times = {"step": [], "alone": [], "messages": []}
         self.bytes = []
@@ -71,9 +73,10 @@ class Side:
         self.optimizer.step()
 
     def alone(self):
-        """Train on one batch, without averages."""
+        """Train on one batch, without averages, and wait for the slowest rank."""
         with self.net.no_sync():
             self.step()
+        self.barrier()
 
     def messages(self):
         """Reduce as many numbers as the model has, and compute nothing."""
@@ -84,6 +87,7 @@ class Side:
         """Measure each function."""
         self.flat = [self.library.zeros(n) for n in (sum(self.sizes[:1]), sum(self.sizes[1:]))]
         for name, times in self.times.items():
+            getattr(self, name)()  # the other library's turn took the cache
             self.barrier()
             sent, began = self.sent(), time.perf_counter()
             for _ in range(STEPS):
@@ -113,7 +117,24 @@ def ping_pong(dist, tn, size: int, times: int) -> float:
     return statistics.median(taken)
 
 
-def rank_of_mpirun(turns: int) -> None:
+def slow_down(channel, gigabits: float, microseconds: float) -> None:
+    """Let messages take as long as over a network, which needs no processor for the wait."""
+    exchange = channel.exchange
+
+    def over_network(self, outgoing, incoming, *rest):
+        began = time.perf_counter()
+        exchange(self, outgoing, incoming, *rest)
+        size = max(
+            sum(flat.nbytes for rank, flat in side if rank != self.rank)
+            for side in (outgoing, incoming)
+        )
+        needed = microseconds / 1e6 + size / (gigabits / 8 * 1e9)
+        time.sleep(max(0, began + needed - time.perf_counter()))
+
+    channel.exchange = over_network
+
+
+def rank_of_mpirun(turns: int, batch: int, network: Sequence[float]) -> None:
     """Measure on one rank; rank 0 prints the results as JSON."""
     import torch
 
@@ -135,9 +156,15 @@ def rank_of_mpirun(turns: int) -> None:
         return send(channel, flat, *rest)
 
     Channel.send = counting
-    ours = Side(tn, dist.all_reduce, lambda: counted[0], dist.barrier)
+    if network:
+        slow_down(Channel, *network)
+    ours = Side(tn, batch, dist.all_reduce, lambda: counted[0], dist.barrier)
     theirs = Side(
-        torch, torch.distributed.all_reduce, lambda: loopback() / n, torch.distributed.barrier
+        torch,
+        batch,
+        torch.distributed.all_reduce,
+        lambda: loopback() / n,
+        torch.distributed.barrier,
     )
     for side in (ours, theirs):
         for _ in range(3):
@@ -156,11 +183,15 @@ def rank_of_mpirun(turns: int) -> None:
     dist.destroy_process_group()
 
 
-def measured(n: int, turns: int) -> dict[str, dict[str, float]]:
+def measured(
+    n: int, turns: int, batch: int, network: Sequence[float]
+) -> dict[str, dict[str, float]]:
     """Start ``n`` ranks and return what rank 0 prints."""
     mpirun = Path(sys.prefix, "bin", "mpirun")
     command = [str(mpirun) if mpirun.exists() else "mpirun", "-n", str(n), sys.executable]
     command += ["-W", "ignore", "-m", "benchmarks.distributed", "--rank", "--turns", str(turns)]
+    command += ["--batch", str(batch)]
+    command += ["--network", *map(str, network)] if network else []
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
     found: dict[str, dict[str, float]] = json.loads(run.stdout.splitlines()[-1])
@@ -179,15 +210,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--turns", type=int, default=15)
+    parser.add_argument("--batch", type=int, default=128, help="examples per rank and step")
+    parser.add_argument(
+        "--network", nargs=2, type=float, default=(), metavar=("GBIT/S", "MICROSECONDS"),
+        help="let tinynet's messages take as long as over such a network",
+    )  # fmt: skip
     parser.add_argument("--rank", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.rank:
-        rank_of_mpirun(arguments.turns)
+        rank_of_mpirun(arguments.turns, arguments.batch, arguments.network)
         return
     print("| processes | library | step ms | alone ms | messages ms | hidden | MB per step |")
     print("|---:|---|---:|---:|---:|---:|---:|")
     for n in RANKS:
-        found = measured(n, arguments.turns)
+        found = measured(n, arguments.turns, arguments.batch, arguments.network)
         for name in ("tinynet", "PyTorch"):
             row = found[name]
             times = " | ".join(f"{1000 * row[key]:.2f}" for key in ("step", "alone", "messages"))

@@ -50,8 +50,8 @@ ROWS_OF = {}
 ROWS_OF["base"] = [["startup", "lazy"], ["invocation"], ["atomic_write", "memory"], ["__init__"]]
 ROWS_OF["kernels"] = [
     ["threads"],
-    ["low_precision", "onednn", "strides", "sums"],
-    ["distances", "gamma", "indexing", "llvm"],
+    ["llvm", "low_precision", "strides", "sums"],
+    ["distances", "gamma", "indexing", "onednn"],
     ["native"],
     ["__init__"],
 ]

@@ -25,6 +25,7 @@ SHAPES = [
     ((4, 8, 7, 7), (8, 1, 3, 3), 3, 0, 1, 8),
     ((2, 2, 5, 6, 4), (3, 2, 2, 3, 1), 1, 1, 1, 1),
     ((8, 16, 24, 24), (32, 16, 3, 3), 1, 1, 1, 1),  # parts of the batch, on several threads
+    ((7, 16, 24, 24), (32, 16, 3, 3), 1, 1, 1, 1),  # one of them is shorter
 ]
 
 
@@ -75,7 +76,7 @@ def test_gradients(kernels, shape, transposed):
         assert_near(a, b, terms)
 
 
-@pytest.mark.parametrize("shape", SHAPES[-1:], ids=str)
+@pytest.mark.parametrize("shape", SHAPES[-2:], ids=str)
 def test_threads_change_nothing(kernels, shape):
     x, weight, stride, padding, dilation, groups = shape
     arrays, before, found = inputs(x, weight, weight[0]), tn.get_num_threads(), []
@@ -111,6 +112,15 @@ def test_arrays_that_may_not_be_written(kernels):
         x, weight, None, Geometry((3, 3), (1, 1), (0, 0), (1, 1), (3, 3)), 1
     )
     np.testing.assert_array_equal(y, np.full((2, 4, 3, 3), 27, "f4"))
+
+
+def test_a_failure_of_a_part_is_an_error(kernels, monkeypatch):
+    def fail(places, steps, streams, failed, work):
+        failed[-1] = 5
+
+    monkeypatch.setattr(onednn.parts, "run", fail)
+    with pytest.raises(RuntimeError, match="oneDNN: a convolution failed with status 5"):
+        F.conv2d(tn.ones(8, 16, 24, 24), tn.ones(32, 16, 3, 3))
 
 
 @pytest.mark.parametrize("dtype, batch", [(tn.float64, 3), (tn.float32, 0)])

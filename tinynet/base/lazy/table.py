@@ -211,6 +211,7 @@ MODULES = {
     "tinynet.kernels.onednn": {
         "tinynet.kernels.onednn.convolution": "convolution=",
         "tinynet.kernels.onednn.library": "library= is_available",
+        "tinynet.kernels.onednn.parts": "parts=",
     },
     "tinynet.nn": {
         "tinynet.nn.functional": "functional=",

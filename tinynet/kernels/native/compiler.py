@@ -16,7 +16,8 @@ from tinynet.kernels import llvm, onednn, threads
 from tinynet.kernels import native as native_kernels
 from tinynet.kernels.native import attention, blas, gates, images, images_last, tables
 
-MODULES = blas, attention, gates, images, images_last, tables  # callees before callers
+# Callees before callers.
+MODULES = blas, attention, gates, images, images_last, tables, onednn.parts
 
 
 def missing() -> str:
@@ -53,6 +54,7 @@ def prepare() -> None:
         raise RuntimeError(cause) from error
     _find_sgemm()
     _find_threads()
+    _find_primitives()
     for module in MODULES:
         _compile_functions(module)
 
@@ -92,6 +94,19 @@ def _find_threads() -> None:
     threads.add_pool(sharing.set_count)
 
 
+def _find_primitives() -> None:
+    """Let compiled code run oneDNN's primitives."""
+    if not onednn.is_available():
+        return
+    for name, function, *takes in (
+        ("set_address", "memory_set_data_handle"),
+        ("execute", "primitive_execute", "int64", "int32"),
+    ):
+        found = getattr(onednn.library.functions(), f"dnnl_{function}")
+        made = external(f"dnnl_{function}", found, "int32", "int64", *takes, "int64")
+        setattr(onednn.parts, name, made)
+
+
 def external(name: str, function: Any, result: str | None, *takes: str) -> llvm.External:
     """Make a C function known to compiled functions.
 
@@ -119,7 +134,8 @@ def _compile_functions(module: ModuleType) -> None:
 @functools.cache
 def digest() -> str:
     """Return a digest of these kernels, and of what they are compiled with."""
-    texts = [file.read_text("utf-8") for file in sorted(Path(__file__).parent.glob("*.py"))]
+    files = [Path(__file__), *(Path(str(module.__file__)) for module in MODULES)]
+    texts = [file.read_text("utf-8") for file in files]
     linked = blas.sgemm, llvm.sharing.is_enabled()
     return llvm.store.digest(f"{llvm.kernel.version()} {texts} {linked}")
 

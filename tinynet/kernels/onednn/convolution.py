@@ -12,7 +12,7 @@ import ctypes
 import functools
 import math
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from tinynet.base import memory
 from tinynet.dtypes import Array
 from tinynet.kernels import threads
 from tinynet.kernels.onednn import library
+from tinynet.kernels.onednn import parts as compiled
 from tinynet.kernels.onednn.library import Object, Pointer, call, functions, sizes
 
 Shape = tuple[int, ...]
@@ -30,6 +31,7 @@ FEW = 16  # channels: as many as oneDNN computes at once
 TRAINING, DIRECT = 64, 1
 SOURCE, RESULT, WEIGHT, BIAS = 1, 17, 33, 41  # numbers of arguments
 SLOPE = 128  # added for the gradient of an argument
+SCRATCH, _OF_SCRATCH = 80, 136
 _QUERIES = {1: 129, 129: 130, 33: 131, 161: 132, 17: 133, 145: 134}  # of their layouts
 
 
@@ -48,21 +50,22 @@ class Convolution:
 
     Attributes:
         weight: the layouts of the weight, or of its gradient: its conversion is left to the caller.
+        stream: where it runs.
+        steps: the primitives, and the numbers and addresses of their arguments.
     """
 
     def __init__(
         self, description: Object, shapes: dict[int, Shape], bias: Shape | None, last: bool
     ):
-        self._stream = library.stream()
+        self.stream = library.stream()
         self._ends: list[Object] = []  # the memory of each array
         self._hidden: list[tuple[Object, int]] = []  # that in other layouts, and its bytes
+        self._kept: list[Any] = []
         before, after, arguments = [], [], []
         for number, shape in shapes.items():
             weight = number in (WEIGHT, WEIGHT + SLOPE)
             given, end = library.layout(shape, last and not weight), None
-            wanted = Pointer(
-                functions().dnnl_primitive_desc_query_md(description, _QUERIES[number], 0)
-            )
+            wanted = _wanted(description, _QUERIES[number])
             if weight:
                 self.weight, end = Conversion(given, wanted), library.memory(wanted)
                 self._ends.append(end)
@@ -74,21 +77,35 @@ class Convolution:
                 end = library.memory(wanted)
                 self._hidden.append((end, functions().dnnl_memory_desc_get_size(wanted)))
                 if number == [*shapes][-1]:
-                    after.append(_conversion(wanted, end, given, self._ends[-1]))
+                    after.append(_reorder(wanted, end, given, self._ends[-1]))
                 else:
-                    before.append(_conversion(given, self._ends[-1], wanted, end))
+                    before.append(_reorder(given, self._ends[-1], wanted, end))
             arguments.append((number, end))
         if bias is not None:
             self._ends.append(library.memory(library.layout(bias)))
             arguments.append((BIAS, self._ends[-1]))
-        self._steps = [*before, (library.primitive(description), _arguments(*arguments)), *after]
-        self._kept = description  # the layouts are its
+        steps = [*before, (description, arguments), *after]
+        self.steps = [self._step(description, pairs) for description, pairs in steps]
 
-    def __call__(self, *arrays: Array) -> None:
-        """Run on contiguous arrays, the bias last; the result is written to its array."""
-        work = [memory.aligned(size // 4) for _, size in self._hidden]
-        ends = zip((*self._ends, *(m for m, _ in self._hidden)), (*arrays, *work), strict=True)
-        _run(self._stream, self._steps, ends)
+    def _step(self, description: Object, pairs: list[tuple[int, Object]]) -> tuple[int, int, int]:
+        run, layout = library.primitive(description), _wanted(description, _OF_SCRATCH)
+        if size := functions().dnnl_memory_desc_get_size(layout):
+            scratch, array = library.memory(layout), memory.aligned(-(-size // 4))
+            call("memory_set_data_handle", scratch, library.address(array))
+            self._kept.append(array)
+            pairs = [*pairs, (SCRATCH, scratch)]
+        arguments = _arguments(*pairs)
+        self._kept += description, run, arguments, pairs
+        return int(run.pointer.value or 0), len(arguments), ctypes.addressof(arguments)
+
+    def objects(self) -> list[tuple[int, ...]]:
+        """Return the addresses of the memory objects of the arrays, and of hidden ones."""
+        ends = [*self._ends, *(end for end, _ in self._hidden)]
+        return [(int(end.pointer.value or 0),) for end in ends]
+
+    def hidden(self) -> list[Array]:
+        """Return memory for the arrays in other layouts."""
+        return [memory.aligned(size // 4) for _, size in self._hidden]
 
 
 class Conversion:
@@ -106,7 +123,8 @@ class Conversion:
         self._steps: list[Any] = []
         if not functions().dnnl_memory_desc_equal(wanted, given):
             ends = (given, self._ends[0]), (wanted, self._ends[1])
-            self._steps = [_conversion(*a, *b) for a, b in (ends, ends[::-1])]
+            found = [_reorder(*a, *b, None) for a, b in (ends, ends[::-1])]
+            self._steps = [(library.primitive(run), _arguments(*pairs)) for run, pairs in found]
 
     def empty(self) -> Array:
         """Return memory in the other layout."""
@@ -117,7 +135,7 @@ class Conversion:
         if not self._steps:
             return array
         made = self.empty()
-        _run(self._stream, self._steps[:1], zip(self._ends, (array, made), strict=True))
+        self._run(self._steps[0], (array, made))
         return made
 
     def restored(self, array: Array, shape: Shape) -> Array:
@@ -125,22 +143,28 @@ class Conversion:
         if not self._steps:
             return array.reshape(shape)
         made = np.empty(shape, np.float32)
-        _run(self._stream, self._steps[1:], zip(self._ends, (made, array), strict=True))
+        self._run(self._steps[1], (made, array))
         return made
 
+    def _run(self, step: Any, arrays: tuple[Array, Array]) -> None:
+        for end, array in zip(self._ends, arrays, strict=True):
+            call("memory_set_data_handle", end, library.address(array))
+        run, arguments = step
+        call("primitive_execute", run, self._stream, len(arguments), arguments)
+        call("stream_wait", self._stream)
 
-def _run(stream: Object, steps: list[Any], ends: Iterable[tuple[Object, Array]]) -> None:
-    for end, array in ends:
-        call("memory_set_data_handle", end, library.address(array))
-    for run, arguments in steps:
-        call("primitive_execute", run, stream, len(arguments), arguments)
-    call("stream_wait", stream)
 
-
-def _conversion(old: Any, source: Object, new: Any, result: Object) -> tuple[Object, Any]:
+def _reorder(old: Any, source: Object, new: Any, result: Object, *attribute: Any) -> Any:
+    """Return the description of a conversion, and its arguments."""
+    own = attribute or (library.own_scratch(),)
     engine, function = library.engine(), "reorder_primitive_desc_create"
-    description = Object("primitive_desc", function, old, engine, new, engine, None)
-    return library.primitive(description), _arguments((SOURCE, source), (RESULT, result))
+    description = Object("primitive_desc", function, old, engine, new, engine, *own)
+    return description, [(SOURCE, source), (RESULT, result)]
+
+
+def _wanted(description: Object, query: int) -> Pointer:
+    """Return the layout of an argument of what is described."""
+    return Pointer(functions().dnnl_primitive_desc_query_md(description, query, 0))
 
 
 def _arguments(*pairs: tuple[int, Object]) -> Any:
@@ -156,10 +180,13 @@ def takes(x: Any, weight: Any, walk: Any) -> bool:
 
 
 class _Made(threading.local):
-    """The convolutions of each thread."""
+    """What a thread has made of a case: a convolution for each part, and what ``run`` takes."""
 
-    def __init__(self) -> None:
-        self.by_length: dict[int, Convolution] = {}
+    convolutions: tuple[Convolution, ...] = ()
+    places: Array
+    steps: Array
+    streams: Array
+    failed: Array
 
 
 class Case:
@@ -173,7 +200,6 @@ class Case:
 
     Attributes:
         parts: the parts of the batch that threads share.
-        lengths: those of the parts, each once.
     """
 
     def __init__(
@@ -189,39 +215,48 @@ class Case:
         self._kind, self._x, self._weight, self._y = kind, x, weight, y
         self._bias, self._walk, self._last = bias, walk, last
         batch, work = x[0], math.prod(weight) * math.prod(y[2:])
-        shares = max(1, min(PARTS, batch, batch * work // PART))
+        self._work = batch * work
+        shares = max(1, min(PARTS, batch, self._work // PART))
         count = 1 << shares.bit_length() - 1  # parts of one length, for powers of two
         self.parts = threads.slices(batch, -(-batch // count))
-        self.lengths = {part.stop - part.start: None for part in self.parts}
         self._made = _Made()
 
-    def of(self, length: int) -> Convolution:
-        """Return this thread's convolution for a part: memory objects serve one call at a time."""
-        made = self._made.by_length
-        if length not in made:
-            made[length] = self._convolution(length)
-        return made[length]
+    def own(self) -> tuple[Convolution, ...]:
+        """Return this thread's convolution of each part: a memory object serves one call."""
+        made = self._made
+        if not made.convolutions:
+            with library.one_thread():
+                found = [self._convolution(part.stop - part.start) for part in self.parts]
+            made.places = _padded([one.objects() for one in found], 2)
+            made.steps = _padded([one.steps for one in found], 3)
+            made.streams = np.array([one.stream.pointer.value for one in found])
+            made.failed = np.zeros(len(found), np.int32)
+            made.convolutions = tuple(found)
+        return made.convolutions
 
-    def run(self, weight: Array, arrays: Sequence[Array], rest: Sequence[Array]) -> None:
-        """Run on all parts of the batch.
-
-        Args:
-            weight: contiguous.
-            arrays: the input and the result, of the whole batch.
-            rest: the bias, if it has one.
-        """
-        first, last = arrays
+    def weights(self, weight: Array) -> list[Array]:
+        """Return a contiguous weight in the layout of each part."""
+        found: dict[int, Array] = {}
         with library.one_thread():
-            weights = {n: self.of(n).weight.converted(weight) for n in self.lengths}
-            if len(self.parts) == 1:
-                self.of(len(first))(first, weights[len(first)], last, *rest)
-                return
+            for part, one in zip(self.parts, self.own(), strict=True):
+                length = part.stop - part.start
+                if length not in found:
+                    found[length] = one.weight.converted(weight)
+        return [found[part.stop - part.start] for part in self.parts]
 
-        def work(images: slice) -> None:
-            part = first[images]
-            self.of(len(part))(part, weights[len(part)], last[images], *rest)
+    def run(self, arrays: Sequence[tuple[Array, ...]]) -> None:
+        """Run on the contiguous arrays of each part, in the order of the arguments.
 
-        _share(work, self.parts)
+        Raises:
+            RuntimeError: oneDNN reports a failure.
+        """
+        convolutions, made = self.own(), self._made
+        whole = [(*each, *one.hidden()) for one, each in zip(convolutions, arrays, strict=True)]
+        for places, each in zip(made.places, whole, strict=True):
+            places[: len(each), 1] = [library.address(array).value for array in each]
+        compiled.run(made.places, made.steps, made.streams, made.failed, self._work)
+        if made.failed.any():
+            raise RuntimeError(f"oneDNN: a convolution failed with status {made.failed.max()}")
 
     def _convolution(self, length: int) -> Convolution:
         x, y, weight = (length, *self._x[1:]), (length, *self._y[1:]), self._weight
@@ -239,14 +274,14 @@ class Case:
         arrays.append(library.layout(y, True) if fixed else library.any_layout(y))
         offset = None if self._bias is None else library.layout(self._bias)
         with_bias = *arrays[:2], offset, arrays[2], *geometry
-        forward = _description("forward", TRAINING, DIRECT, *with_bias, None)
+        forward = _description("forward", TRAINING, DIRECT, *with_bias)
         if kind == "forward":
             return Convolution(forward, {SOURCE: x, WEIGHT: weight, RESULT: y}, self._bias, last)
         if kind == "input":
-            description = _description("backward_data", DIRECT, *arrays, *geometry, forward, None)
+            description = _description("backward_data", DIRECT, *arrays, *geometry, forward)
             shapes = {RESULT + SLOPE: y, WEIGHT: weight, SOURCE + SLOPE: x}
         else:
-            description = _description("backward_weights", DIRECT, *with_bias, forward, None)
+            description = _description("backward_weights", DIRECT, *with_bias, forward)
             shapes = {SOURCE: x, RESULT + SLOPE: y, WEIGHT + SLOPE: weight}
         return Convolution(description, shapes, None, last)
 
@@ -256,7 +291,7 @@ case = functools.lru_cache(1024)(Case)
 
 def _description(what: str, *args: Any) -> Object:
     function = f"convolution_{what}_primitive_desc_create"
-    return Object("primitive_desc", function, library.engine(), *args)
+    return Object("primitive_desc", function, library.engine(), *args, library.own_scratch())
 
 
 def _grouped(shape: Shape, groups: int) -> Shape:
@@ -264,14 +299,12 @@ def _grouped(shape: Shape, groups: int) -> Shape:
     return shape if groups == 1 else (groups, shape[0] // groups, *shape[1:])
 
 
-def _share(work: Callable[[Any], None], parts: Sequence[Any]) -> None:
-    """Call a function with the parts of a batch, each computed on one thread."""
-
-    def part(one: Any) -> None:
-        with library.one_thread():
-            work(one)
-
-    threads.share(part, parts)
+def _padded(rows: Sequence[Sequence[tuple[int, ...]]], width: int) -> Array:
+    """Return rows of tuples as an array, with zeros where a row or a tuple is shorter."""
+    made = np.zeros((len(rows), max(map(len, rows)), width), np.int64)
+    for target, row in zip(made, rows, strict=True):
+        target[: len(row), : len(row[0])] = row
+    return made
 
 
 def _shape(array: Array, last: bool) -> Shape:
@@ -301,7 +334,9 @@ def convolved(
         shape,
         bias if bias is None else bias.shape,
     )
-    case("forward", *kinds, walk, last).run(weight, (x, y), offset)
+    whole = case("forward", *kinds, walk, last)
+    each = zip(whole.parts, whole.weights(weight), strict=True)
+    whole.run([(x[part], w, y[part], *offset) for part, w in each])
     return y
 
 
@@ -313,7 +348,9 @@ def spread(
     shape = len(y), weight.shape[1] * groups, *size
     x, y, weight = _empty(shape, last), np.ascontiguousarray(y), np.ascontiguousarray(weight)
     kinds = shape, _grouped(weight.shape, groups), _shape(y, last)
-    case("input", *kinds, None, walk, last).run(weight, (y, x), [])
+    whole = case("input", *kinds, None, walk, last)
+    each = zip(whole.parts, whole.weights(weight), strict=True)
+    whole.run([(y[part], w, x[part]) for part, w in each])
     if bias is not None:
         x += bias if last else bias.reshape(-1, *(1,) * len(size))
     return x
@@ -325,23 +362,18 @@ def correlated(x: Array, y: Array, walk: Any, groups: int, last: bool = False) -
     shapes = _shape(x, last), _shape(y, last)
     shape = shapes[1][1], shapes[0][1] // groups, *walk.kernel
     whole = case("weight", shapes[0], _grouped(shape, groups), shapes[1], None, walk, last)
-    parts = whole.parts
-    found = [whole.of(part.stop - part.start).weight.empty() for part in parts]
-
-    def work(number: int) -> None:
-        images = parts[number]
-        whole.of(images.stop - images.start)(x[images], y[images], found[number])
-
-    _share(work, range(len(parts)))
-    total: Array | None = None
-    for length in whole.lengths:  # each has its layout
-        first, *others = (
-            made for images, made in zip(parts, found, strict=True) if len(x[images]) == length
-        )
-        for other in others:
-            first += other
-        with library.one_thread():
-            part = whole.of(length).weight.restored(first, shape)
-        total = part if total is None else total + part
-    assert total is not None
-    return total
+    made = [one.weight.empty() for one in whole.own()]
+    each = zip(whole.parts, made, strict=True)
+    whole.run([(x[part], y[part], found) for part, found in each])
+    sums: dict[int, tuple[Convolution, Array]] = {}  # parts of other lengths have other layouts
+    for part, one, found in zip(whole.parts, whole.own(), made, strict=True):
+        length = part.stop - part.start
+        if length in sums:
+            np.add(sums[length][1], found, out=sums[length][1])
+        else:
+            sums[length] = one, found
+    with library.one_thread():
+        first, *others = [one.weight.restored(found, shape) for one, found in sums.values()]
+    for other in others:
+        first += other
+    return first

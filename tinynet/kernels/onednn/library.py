@@ -132,6 +132,17 @@ def address(array: Any) -> Pointer:
         return Pointer(array.ctypes.data)
 
 
+@functools.cache
+def own_scratch() -> Object:
+    """Return the attribute of primitives whose scratch memory is an argument.
+
+    That of other primitives belongs to the thread that creates them.
+    """
+    made = Object("primitive_attr", "primitive_attr_create")
+    call("primitive_attr_set_scratchpad_mode", made, 1)
+    return made
+
+
 def primitive(description: Object) -> Object:
     """Return the function that a description is of."""
     return Object("primitive", "primitive_create", description)

@@ -42,6 +42,7 @@ def pytest_configure(config):
     lazy = importlib.import_module("tinynet.base.lazy")
     for package in lazy.HOMES:
         lazy.members(importlib.import_module(package))
+    importlib.import_module("tinynet.ops.everything")
     # A shell starts background jobs with Ctrl-C ignored, and programs that tests start inherit it.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

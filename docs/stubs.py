@@ -20,9 +20,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tinynet import ops
+from tinynet.base.lazy import HOMES
 from tinynet.core.declaration.operation import REGISTRY, Operation
 from tinynet.core.tensors.tensor import METHODS
-from tinynet.ops import functions
+from tinynet.ops import everything as everything
 from tinynet.ops.special_functions import SPECIAL
 
 PACKAGE = Path(__file__).parents[1] / "tinynet"
@@ -250,7 +252,7 @@ def methods() -> str:
     """Return the text of ``core/tensors/methods.pyi``."""
     names = Names(METHODS)
     members = []
-    for name, found in METHODS.items():
+    for name, found in sorted(METHODS.items()):
         if isinstance(found, property):
             members.append(_property(name, found, names))
         else:
@@ -264,27 +266,24 @@ def methods() -> str:
     )
 
 
-def public_functions(module: str, functions: dict[str, Any], title: str, rest: str = "") -> str:
+def public_functions(module: str, functions: dict[str, Any], title: str) -> str:
     """Return the text of the stub of a module of functions.
 
     Args:
         module: its dotted name.
         functions: its functions, by their names.
         title: the first sentence of its docstring.
-        rest: further definitions.
     """
     names = Names(functions)
     found = [
         tensor_type(name, f) if isinstance(f, type) else definition(name, f, names, as_method=False)
         for name, f in sorted(functions.items())
     ]
-    if rest:
-        names.origins |= {Origin("typing", "Any"), Origin("collections.abc", "Callable")}
     listed = "".join(f'    "{name}",\n' for name in sorted(functions))
     return (
         f'"""{title} {GENERATED}"""\n\n'
         f"{names.imports(module)}\n\n"
-        f"__all__ = [\n{listed}]\n\n{rest}" + "\n\n".join(found) + "\n"
+        f"__all__ = [\n{listed}]\n\n" + "\n\n".join(found) + "\n"
     )
 
 
@@ -294,9 +293,8 @@ def main(arguments: list[str]) -> int:
         PACKAGE / "core" / "tensors" / "methods.pyi": methods(),
         PACKAGE / "ops" / "__init__.pyi": public_functions(
             "tinynet.ops",
-            functions,
+            {name: getattr(ops, name) for name in HOMES["tinynet.ops"]},
             "The public functions on tensors.",
-            "functions: dict[str, Callable[..., Any]]\n\n",
         ),
         PACKAGE / "ops" / "special.pyi": public_functions(
             "tinynet.ops.special", SPECIAL, "Special functions."

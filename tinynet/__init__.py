@@ -10,26 +10,9 @@ from typing import TYPE_CHECKING
 
 from numpy import newaxis as newaxis
 
-from tinynet import sparse as sparse
+from tinynet import ops as ops
 from tinynet.base.lazy import attach as _attach
 from tinynet.compat import library_hooks as library_hooks
-from tinynet.compat import storage as storage
-from tinynet.compat.native import tensor_methods as tensor_methods
-from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
-from tinynet.compat.storage import BoolStorage as BoolStorage
-from tinynet.compat.storage import ByteStorage as ByteStorage
-from tinynet.compat.storage import CharStorage as CharStorage
-from tinynet.compat.storage import DoubleStorage as DoubleStorage
-from tinynet.compat.storage import FloatStorage as FloatStorage
-from tinynet.compat.storage import HalfStorage as HalfStorage
-from tinynet.compat.storage import IntStorage as IntStorage
-from tinynet.compat.storage import LongStorage as LongStorage
-from tinynet.compat.storage import ShortStorage as ShortStorage
-from tinynet.compat.storage import Storage as Storage
-from tinynet.compat.storage import TypedStorage as TypedStorage
-from tinynet.compat.storage import UntypedStorage as UntypedStorage
-from tinynet.compat.storage import from_file as from_file
-from tinynet.compat.storage import is_storage as is_storage
 from tinynet.core import explanations as explanations
 from tinynet.core.devices import device as device
 from tinynet.core.layouts import channels_last as channels_last
@@ -76,19 +59,6 @@ from tinynet.dtypes import uint8 as uint8
 from tinynet.dtypes import uint16 as uint16
 from tinynet.dtypes import uint32 as uint32
 from tinynet.dtypes import uint64 as uint64
-from tinynet.ops import *  # noqa: F403
-from tinynet.ops import linalg as linalg
-from tinynet.ops import special as special
-from tinynet.random import Generator as Generator
-from tinynet.random import default_generator as default_generator
-from tinynet.random import get_rng_state as get_rng_state
-from tinynet.random import initial_seed as initial_seed
-from tinynet.random import manual_seed as manual_seed
-from tinynet.random import seed as seed
-from tinynet.random import set_rng_state as set_rng_state
-from tinynet.sparse import mm as spmm  # noqa: F401
-from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
-from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor
 
 if TYPE_CHECKING:
     from tinynet import amp as amp
@@ -108,6 +78,7 @@ if TYPE_CHECKING:
     from tinynet import onnx as onnx
     from tinynet import optim as optim
     from tinynet import signal as signal
+    from tinynet import sparse as sparse
     from tinynet import train as train
     from tinynet import utils as utils
     from tinynet.amp import GradScaler as GradScaler
@@ -136,6 +107,8 @@ if TYPE_CHECKING:
     from tinynet.autograd.modes import is_inference_mode_enabled as is_inference_mode_enabled
     from tinynet.capture.api import compile as compile
     from tinynet.compat import accelerator as accelerator
+    from tinynet.compat import storage as storage
+    from tinynet.compat.native import tensor_methods as tensor_methods
     from tinynet.compat.native.functions import alpha_dropout as alpha_dropout
     from tinynet.compat.native.functions import constant_pad_nd as constant_pad_nd
     from tinynet.compat.native.functions import dropout as dropout
@@ -174,6 +147,21 @@ if TYPE_CHECKING:
     from tinynet.compat.runtime import (
         use_deterministic_algorithms as use_deterministic_algorithms,
     )
+    from tinynet.compat.storage import BFloat16Storage as BFloat16Storage
+    from tinynet.compat.storage import BoolStorage as BoolStorage
+    from tinynet.compat.storage import ByteStorage as ByteStorage
+    from tinynet.compat.storage import CharStorage as CharStorage
+    from tinynet.compat.storage import DoubleStorage as DoubleStorage
+    from tinynet.compat.storage import FloatStorage as FloatStorage
+    from tinynet.compat.storage import HalfStorage as HalfStorage
+    from tinynet.compat.storage import IntStorage as IntStorage
+    from tinynet.compat.storage import LongStorage as LongStorage
+    from tinynet.compat.storage import ShortStorage as ShortStorage
+    from tinynet.compat.storage import Storage as Storage
+    from tinynet.compat.storage import TypedStorage as TypedStorage
+    from tinynet.compat.storage import UntypedStorage as UntypedStorage
+    from tinynet.compat.storage import from_file as from_file
+    from tinynet.compat.storage import is_storage as is_storage
     from tinynet.dtypes.type_info import finfo as finfo
     from tinynet.dtypes.type_info import iinfo as iinfo
     from tinynet.exchange import load as load
@@ -207,11 +195,24 @@ if TYPE_CHECKING:
     from tinynet.nn.functional import selu as selu
     from tinynet.nn.functional import selu_ as selu_
     from tinynet.nn.functional import threshold_ as threshold_
+    from tinynet.ops import *  # noqa: F403
+    from tinynet.ops import linalg as linalg
+    from tinynet.ops import special as special
+    from tinynet.random import Generator as Generator
+    from tinynet.random import default_generator as default_generator
+    from tinynet.random import get_rng_state as get_rng_state
+    from tinynet.random import initial_seed as initial_seed
+    from tinynet.random import manual_seed as manual_seed
+    from tinynet.random import seed as seed
+    from tinynet.random import set_rng_state as set_rng_state
     from tinynet.signal.periodic import bartlett_window as bartlett_window
     from tinynet.signal.periodic import blackman_window as blackman_window
     from tinynet.signal.periodic import hamming_window as hamming_window
     from tinynet.signal.periodic import hann_window as hann_window
     from tinynet.signal.periodic import kaiser_window as kaiser_window
+    from tinynet.sparse import mm as spmm  # noqa: F401
+    from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
+    from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor
     from tinynet.train.observe.summary import summary as summary
 else:
     __getattr__, __dir__, __all__ = _attach(__name__)

@@ -11,6 +11,7 @@ import numpy as np
 from docs.site.compiled import folded
 from docs.site.text import fenced
 from tinynet.core.declaration.operation import REGISTRY
+from tinynet.ops import everything as everything
 
 DOCS = Path(__file__).parents[1]
 MEASURED = {

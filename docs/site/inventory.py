@@ -13,6 +13,7 @@ import tinynet
 from docs.coverage.table import NAMESPACES
 from tinynet.base import lazy
 from tinynet.core.declaration.operation import REGISTRY, Operation
+from tinynet.ops import everything as everything
 
 PACKAGE = Path(tinynet.__file__).parent
 

@@ -128,6 +128,7 @@ IMPORTS_BY_NAME = {
     "nn/base/module.py",  # Module.compile: capture stands above nn
     "capture/guard/builtin_calls.py",  # captures hear what the user's code imports
     "base/lazy/__init__.py",  # and what a lazy package's table says
+    "base/lazy/recorder.py",  # and all that declares operations
     "compat/paths.py",
     "compat/library_hooks.py",  # stands at import, and needs nn and board for a graph only
 }

@@ -42,8 +42,12 @@ def imported() -> None:
     """Collect garbage as usual after ``import tinynet``; a command imports more, see `started`.
 
     A tenth of the import, and a quarter of a short command's time, would go to these collections.
+    What there is by now counts as old: the next collections of young objects leave it alone.
     """
     if not is_command():
+        if not gc.get_freeze_count():  # else unfreezing would undo what the program has frozen
+            gc.freeze()
+            gc.unfreeze()
         gc.set_threshold(*COLLECTION)
 
 

@@ -14,6 +14,7 @@ from tinynet.capture.guard.holdings import is_a
 from tinynet.kernels.native import compiler
 from tinynet.nn.base.module import Module
 from tinynet.nn.base.registry import attributes
+from tinynet.ops import everything as everything  # before it is looked at
 
 F = TypeVar("F", bound=Callable[..., Any])
 

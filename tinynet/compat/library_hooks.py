@@ -16,9 +16,9 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
+from tinynet.base import lazy
 from tinynet.core import seams
 from tinynet.core.tensors.tensor import Tensor
-from tinynet.ops import stack
 
 
 class _Finder:
@@ -119,7 +119,7 @@ def _stacking(add_images: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         listed = isinstance(img_tensor, list) and dataformats.upper() in ("CHW", "HWC")
         if listed and img_tensor and all(isinstance(image, Tensor) for image in img_tensor):
-            img_tensor, dataformats = stack(img_tensor), f"N{dataformats}"
+            img_tensor, dataformats = lazy.load("tinynet", "stack")(img_tensor), f"N{dataformats}"
         add_images(self, tag, img_tensor, global_step, walltime, dataformats)
 
     return add

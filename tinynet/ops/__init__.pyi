@@ -1,6 +1,6 @@
 """The public functions on tensors. Written by ``python -m docs.stubs``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tinynet import dtypes
@@ -495,8 +495,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
-
-functions: dict[str, Callable[..., Any]]
 
 class BFloat16Tensor(Tensor):
     """Create a bfloat16 tensor from a size (zeros) or from data."""

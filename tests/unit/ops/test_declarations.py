@@ -6,10 +6,12 @@ import importlib
 import pytest
 
 from tests.laws.test_architecture import FILES, PACKAGE, name_of, parsed, part_of
+from tinynet import ops
+from tinynet.base.lazy import HOMES
 from tinynet.core.declaration.operation import REGISTRY, Operation
 from tinynet.core.tensors.tensor import METHODS
-from tinynet.ops import functions
 
+functions = {name: getattr(ops, name) for name in HOMES["tinynet.ops"]}
 NAMES = {*REGISTRY, *METHODS, *functions}
 
 

@@ -7,7 +7,8 @@ The ``__init__.py`` of such a package imports its names for type checkers only:
     else:
         __getattr__, __dir__, __all__ = _attach(__name__)
 
-``table.py`` contains the module of each name. ``python -m tinynet.base.lazy`` writes it.
+``table.py`` contains the module of each name. ``python -m tinynet.base.lazy`` writes it, and
+``operations.py``: the modules of operations, whose functions and methods load in the same way.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any
 
+from tinynet.base.lazy.operations import OPERATIONS
 from tinynet.base.lazy.table import MODULES
 
 
@@ -33,8 +35,10 @@ def _homes(modules: Mapping[str, str]) -> dict[str, str]:
     return homes
 
 
-HOMES = {package: _homes(modules) for package, modules in MODULES.items()}
+HOMES = {package: _homes(modules) for package, modules in (MODULES | OPERATIONS).items()}
 """The homes of the names of each lazy package."""
+METHODS = HOMES.pop("tinynet.Tensor")
+"""The homes of the methods of Tensor that load when they are first used."""
 _ALIASES = "tinynet.compat.paths"  # what PyTorch has elsewhere; loaded when it is asked for
 
 
@@ -66,13 +70,20 @@ sys.meta_path.insert(0, AliasFinder(inside=True))
 sys.meta_path.append(AliasFinder(inside=False))
 
 
-def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package."""
+def attach(
+    package: str, find: Callable[[str], Any] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package.
+
+    Args:
+        package: its dotted name.
+        find: returns what a name stands for when its module is loaded; its attribute unless given.
+    """
     public = [name for name in names(package) if not name.startswith("_")]
-    return partial(load, package), partial(names, package), public
+    return partial(load, package, find=find), partial(names, package), public
 
 
-def load(package: str, name: str) -> Any:
+def load(package: str, name: str, find: Callable[[str], Any] | None = None) -> Any:
     """Return a name of a package from its module, and keep it in the package.
 
     A name that is not in the table is a module of the package, or what PyTorch has there and
@@ -89,14 +100,14 @@ def load(package: str, name: str) -> Any:
         return import_module(_ALIASES).find(package, name)
     home, _, attribute = HOMES[package][name].partition(":")
     loaded = import_module(home)
-    value = getattr(loaded, attribute) if attribute else loaded
+    value = find(name) if find else getattr(loaded, attribute) if attribute else loaded
     setattr(sys.modules[package], name, value)
     return value
 
 
 def _is_file(package: str, name: str) -> bool:
     """Return whether a package has a module of this name, loaded or not."""
-    path = sys.modules[package].__path__
+    path = vars(sys.modules[package]).get("__path__", ())
     return PathFinder.find_spec(f"{package}.{name}", path) is not None
 
 
@@ -118,3 +129,55 @@ def members(module: ModuleType) -> dict[str, Any]:
     homes = HOMES.get(module.__name__, {})
     eager = {name: value for name, value in vars(module).items() if name not in homes}
     return eager | {name: getattr(module, name) for name in homes}
+
+
+class Later:
+    """Stands on a class for a method whose module loads when the method is first used.
+
+    Attributes:
+        name: the name of the method.
+        module: the module that declares it.
+        found: the method, once it is loaded.
+
+    Args:
+        name, module: see above.
+        finish: called when the module is loaded; finds the methods of all objects that it is given.
+    """
+
+    __slots__ = ("finish", "found", "module", "name")
+
+    def __init__(self, name: str, module: str, finish: Callable[[str], None]) -> None:
+        self.name, self.module, self.finish = name, module, finish
+        self.found: Any = None
+
+    def load(self) -> Any:
+        """Return the method."""
+        if self.found is None:
+            import_module(self.module)  # waits for another thread that loads it
+            self.finish(self.module)
+        return self.found
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self.load().__get__(instance, owner)
+
+
+class LaterProperty(Later):
+    """The same for a property: setting it must not make an attribute of its name."""
+
+    __slots__ = ()
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self.load().__set__(instance, value)
+
+    def __delete__(self, instance: Any) -> None:
+        self.load().__delete__(instance)
+
+
+def later(finish: Callable[[str], None]) -> dict[str, list[Later]]:
+    """Return what stands for the methods of Tensor, for each module that declares some."""
+    found: dict[str, list[Later]] = {}
+    for name, home in METHODS.items():
+        module, _, kind = home.partition(":")
+        make = LaterProperty if kind == "property" else Later
+        found.setdefault(module, []).append(make(name, module, finish))
+    return found

@@ -1,22 +1,27 @@
-"""``python -m tinynet.base.lazy`` writes ``table.py`` from the imports of lazy packages."""
+"""``python -m tinynet.base.lazy`` writes what lazy packages and Tensor read.
+
+``table.py`` comes from the imports of lazy packages, ``operations.py`` from the declarations.
+"""
 
 from __future__ import annotations
 
 import ast
+import json
+import re
+import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2]
-TABLE = Path(__file__).with_name("table.py")
-HEAD = '''"""Where lazy packages find their names. Written by ``python -m tinynet.base.lazy``.
+HEAD = '''"""Where {whose} find their names. Written by ``python -m tinynet.base.lazy``.
 
-Of each package, the modules with their names: ``name``, ``name=attribute``, or ``name=`` for the
-module itself.
+Of each, the modules with their names: ``name``, ``name=attribute``, or ``name=`` for the module
+itself{also}.
 """
 
-MODULES = {
+{variable} = {{
 '''
 
 
@@ -58,8 +63,9 @@ def homes(package: str, statement: ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def _all(module: str) -> list[str]:
-    """Return the ``__all__`` of a module, which is not loaded for that."""
-    path = PACKAGE.parent.joinpath(*module.split(".")).with_suffix(".py")
+    """Return the ``__all__`` of a module, which is not loaded for that, or of a package's stub."""
+    path = PACKAGE.parent.joinpath(*module.split("."))
+    path = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".py")
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return list(ast.literal_eval(node.value))
@@ -73,7 +79,7 @@ def _is_module(package: str, name: str) -> bool:
 
 def table() -> str:
     """Return the text of ``table.py``."""
-    lines = []
+    tables = {}
     for path in sorted(PACKAGE.rglob("__init__.py")):
         package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
         statements = lazy_imports(path)
@@ -81,8 +87,43 @@ def table() -> str:
             found = dict(home for statement in statements for home in homes(package, statement))
             for name in eager_names(path) & found.keys():
                 del found[name]
-            lines += [f'    "{package}": {{\n', *map(_entry, _by_module(found)), "    },\n"]
-    return f"{HEAD}{''.join(lines)}}}\n"
+            tables[package] = found
+    return _text(tables, HEAD.format(whose="lazy packages", also="", variable="MODULES"))
+
+
+def operations() -> str:
+    """Return the text of ``operations.py``.
+
+    A process of its own records which names there are after each file.
+    """
+    recorder = Path(__file__).with_name("recorder.py")
+    command = [sys.executable, str(recorder), *_declaring()]
+    done = subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, text=True, check=True)
+    also = ". ``name=property`` is a property of Tensor"
+    head = HEAD.format(whose="tensors and operations", also=also, variable="OPERATIONS")
+    return _text(json.loads(done.stdout), head)
+
+
+def _declaring() -> list[str]:
+    """Return the modules of operations, and others that declare methods of Tensor."""
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        part, *_, name = path.relative_to(PACKAGE).with_suffix("").parts
+        if part == "ops":
+            declares = path.parent.name != "batching" and name not in ("__init__", "everything")
+        else:
+            text = path.read_text(encoding="utf-8")
+            declares = part != "core" and bool(re.search(r"tensor import .*\bmethod\b", text))
+        if declares:
+            found.append(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
+    return found
+
+
+def _text(tables: Mapping[str, Mapping[str, str]], head: str) -> str:
+    lines = []
+    for package, found in tables.items():
+        lines += [f'    "{package}": {{\n', *map(_entry, _by_module(found)), "    },\n"]
+    return f"{head}{''.join(lines)}}}\n"
 
 
 def _by_module(found: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -106,14 +147,15 @@ def _entry(module_and_names: tuple[str, str]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the table, or compare it; the result is the exit status."""
-    text = table()
-    if TABLE.exists() and TABLE.read_text(encoding="utf-8") == text:
-        return 0
-    if arguments == ["--check"]:
-        print(f"{TABLE} is out of date: run python -m tinynet.base.lazy")
-        return 1
-    TABLE.write_text(text, encoding="utf-8")
+    """Write the tables, or compare them; the result is the exit status."""
+    for make in (table, operations):
+        text, path = make(), Path(__file__).with_name(f"{make.__name__}.py")
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        if arguments == ["--check"]:
+            print(f"{path} is out of date: run python -m tinynet.base.lazy")
+            return 1
+        path.write_text(text, encoding="utf-8")
     return 0
 
 

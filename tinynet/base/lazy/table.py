@@ -1,7 +1,7 @@
 """Where lazy packages find their names. Written by ``python -m tinynet.base.lazy``.
 
-Of each package, the modules with their names: ``name``, ``name=attribute``, or ``name=`` for the
-module itself.
+Of each, the modules with their names: ``name``, ``name=attribute``, or ``name=`` for the module
+itself.
 """
 
 MODULES = {
@@ -23,6 +23,7 @@ MODULES = {
         "tinynet.onnx": "onnx=",
         "tinynet.optim": "optim=",
         "tinynet.signal": "signal=",
+        "tinynet.sparse": "sparse= spmm=mm sparse_coo_tensor sparse_csr_tensor",
         "tinynet.train": "train=",
         "tinynet.utils": "utils=",
         "tinynet.amp.state": (
@@ -38,6 +39,12 @@ MODULES = {
         "tinynet.capture.api": "compile",
         "tinynet.compat": "compat=",
         "tinynet.compat.accelerator": "accelerator=",
+        "tinynet.compat.storage": (
+            "storage= BFloat16Storage BoolStorage ByteStorage CharStorage DoubleStorage "
+            "FloatStorage HalfStorage IntStorage LongStorage ShortStorage Storage TypedStorage "
+            "UntypedStorage from_file is_storage"
+        ),
+        "tinynet.compat.native.tensor_methods": "tensor_methods=",
         "tinynet.compat.native.functions": (
             "alpha_dropout constant_pad_nd dropout grid_sampler grid_sampler_2d grid_sampler_3d "
             "group_norm layer_norm native_batch_norm native_dropout native_group_norm "
@@ -58,6 +65,65 @@ MODULES = {
             "conv3d conv_transpose1d conv_transpose2d conv_transpose3d cosine_similarity "
             "hardshrink max_pool1d max_pool2d max_pool3d pairwise_distance pdist pixel_shuffle "
             "pixel_unshuffle prelu rms_norm rrelu rrelu_ selu selu_ threshold_"
+        ),
+        "tinynet.ops": (
+            "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor "
+            "IntTensor LongTensor ShortTensor _dirichlet_grad _sample_dirichlet _standard_gamma "
+            "_standard_gamma_grad abs abs_ absolute acos acos_ acosh acosh_ add addbmm addcdiv "
+            "addcmul addmm addmv addmv_ addr adjoint alias_copy all allclose amax amin aminmax "
+            "angle any arange arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ "
+            "arctan arctan2 arctan_ arctanh arctanh_ argmax argmin argsort argwhere as_strided "
+            "as_strided_ as_strided_copy as_strided_scatter as_tensor asarray asin asin_ asinh "
+            "asinh_ atan atan2 atan_ atanh atanh_ atleast_1d atleast_2d atleast_3d baddbmm "
+            "bernoulli bincount binomial bitwise_and bitwise_left_shift bitwise_not bitwise_or "
+            "bitwise_right_shift bitwise_xor block_diag bmm broadcast_shapes broadcast_tensors "
+            "broadcast_to bucketize cartesian_prod cat cdist ceil ceil_ chain_matmul cholesky "
+            "cholesky_inverse cholesky_solve chunk clamp clamp_ clamp_max clamp_max_ clamp_min "
+            "clamp_min_ clip clip_ clone column_stack combinations complex concat concatenate "
+            "conj conj_physical conj_physical_ copysign corrcoef cos cos_ cosh cosh_ "
+            "count_nonzero cov cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad "
+            "deg2rad_ det detach detach_ detach_copy diag diag_embed diagflat diagonal "
+            "diagonal_copy diagonal_scatter diff digamma dist div divide dot dsplit dstack einsum "
+            "empty empty_like empty_permuted empty_strided eq equal erf erf_ erfc erfc_ erfinv "
+            "exp exp2 exp2_ exp_ expand_copy expm1 expm1_ eye fill fill_ fix fix_ flatten flip "
+            "fliplr flipud float_power floor floor_ floor_divide fmax fmin fmod frac frac_ frexp "
+            "from_numpy frombuffer full full_like gather gcd gcd_ ge geqrf ger get_device "
+            "gradient greater greater_equal gt heaviside histc histogram histogramdd hsplit "
+            "hstack hypot i0 i0_ igamma igammac imag index_add index_copy index_fill index_put "
+            "index_put_ index_reduce index_select inner inverse is_complex is_conj "
+            "is_floating_point is_neg is_nonzero is_same_size is_signed is_tensor isclose "
+            "isfinite isin isinf isnan isneginf isposinf isreal istft kron kthvalue lcm lcm_ "
+            "ldexp ldexp_ le lerp less less_equal lgamma linspace log log10 log10_ log1p log1p_ "
+            "log2 log2_ log_ log_softmax logaddexp logaddexp2 logcumsumexp logdet logical_and "
+            "logical_not logical_or logical_xor logit logit_ logspace logsumexp lt lu lu_solve "
+            "lu_unpack masked_fill masked_scatter masked_select matmul matrix_exp matrix_power "
+            "max maximum mean median meshgrid min minimum mm mode moveaxis movedim msort mul "
+            "multinomial multiply mv mvlgamma nan_to_num nan_to_num_ nanmean nanmedian "
+            "nanquantile nansum narrow narrow_copy ne neg neg_ negative negative_ nextafter "
+            "nonzero nonzero_static norm normal not_equal numel ones ones_like ormqr outer "
+            "pca_lowrank permute permute_copy pinverse poisson polar polygamma positive pow prod "
+            "put qr quantile rad2deg rad2deg_ rand rand_like randint randint_like randn "
+            "randn_like randperm range ravel real reciprocal reciprocal_ relu relu_ remainder "
+            "renorm repeat_interleave reshape resize_as_ resolve_conj resolve_neg result_type "
+            "roll rot90 round round_ row_stack rsqrt rsqrt_ rsub scalar_tensor scatter "
+            "scatter_add scatter_reduce searchsorted segment_reduce select select_copy "
+            "select_scatter set_default_tensor_type sgn sigmoid sigmoid_ sign signbit sin sin_ "
+            "sinc sinc_ sinh sinh_ slice_copy slice_scatter slogdet softmax sort split split_copy "
+            "split_with_sizes split_with_sizes_copy sqrt sqrt_ square square_ squeeze "
+            "squeeze_copy stack std std_mean stft sub subtract sum svd svd_lowrank swapaxes "
+            "swapdims t t_copy take take_along_dim tan tan_ tanh tanh_ tensor tensor_split "
+            "tensordot tile topk trace transpose transpose_copy trapezoid trapz triangular_solve "
+            "tril tril_indices triu triu_indices true_divide trunc trunc_ unbind unbind_copy "
+            "unflatten unfold unfold_copy unique unique_consecutive unravel_index unsafe_chunk "
+            "unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy vander var var_mean "
+            "vdot view_as_complex view_as_complex_copy view_as_real view_as_real_copy view_copy "
+            "vsplit vstack where xlogy xlogy_ zero_ zeros zeros_like"
+        ),
+        "tinynet.ops.linalg": "linalg=",
+        "tinynet.ops.special": "special=",
+        "tinynet.random": (
+            "random= Generator default_generator get_rng_state initial_seed manual_seed seed "
+            "set_rng_state"
         ),
         "tinynet.signal.periodic": (
             "bartlett_window blackman_window hamming_window hann_window kaiser_window"

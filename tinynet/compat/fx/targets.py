@@ -25,6 +25,7 @@ from tinynet.core.tensors.tensor import FUNCTIONS, METHODS, Tensor
 from tinynet.dtypes import dtype
 from tinynet.nn.functional import upsample, upsample_bilinear, upsample_nearest
 from tinynet.ops import creation, linalg, special
+from tinynet.ops import everything as everything  # before it is looked at
 
 _LAYERS = "tinynet.nn.functional"  # under as_torch, the parent's attribute has other names too
 _IN_NN = """

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tinynet import ops
+from tinynet.ops import everything as everything  # before it is looked at
 from tinynet.ops.reduction.extrema import MinAndMax
 
 

@@ -131,8 +131,7 @@ class Operation:
         self.function = compiler.lazy(self, self.declared)
         ALIASES.update(dict.fromkeys(aliases, self.name))
         if public:
-            method(self.function)
-            FUNCTIONS[self.name] = self.function
+            FUNCTIONS[self.name] = method(self.function)
         if operator is not None:
             self.operator = compiler.lazy(self, self.declared, operator=True)
             self._operators(operator)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes, errors
+from tinynet.base.lazy import Later
 from tinynet.core import layouts, seams
 from tinynet.core.devices import CPU, device
 from tinynet.core.modes import inference, mode
@@ -467,10 +468,9 @@ def public_function(function: F, name: str | None = None) -> F:
 
 def method(function: F, name: str | None = None) -> F:
     """Add a function (or property) to Tensor as a method."""
-    if isinstance(function, property):
-        key = name or function.fget.__name__  # type: ignore[union-attr]
-    else:
-        key = name or function.__name__  # type: ignore[attr-defined]
+    named: Any = function.fget if isinstance(function, property) else function
+    key = name or named.__name__
     METHODS[key] = function
-    setattr(Tensor, key, function)
+    if not isinstance(vars(Tensor).get(key), Later):  # else ops/loading.py puts it there
+        setattr(Tensor, key, function)
     return function

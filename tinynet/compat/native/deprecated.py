@@ -1,58 +1,19 @@
-"""What PyTorch still takes from its first versions: numbers before tensors, ``range``, ``resize``.
-
-``x.add_(2, y)`` is ``x.add_(y, alpha=2)``, ``torch.addmm(beta, x, alpha, a, b)`` is
-``torch.addmm(x, a, b, beta=beta, alpha=alpha)``.
-"""
+"""What PyTorch still takes from its first versions: ``range``, ``resize``."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tinynet.core.callsite import warn
 from tinynet.core.declaration.operation import composite
 from tinynet.core.devices import DeviceLike
 from tinynet.core.tensors.tensor import Tensor, method, public_function
-from tinynet.dtypes import DtypeLike, get_default_dtype, number_of
+from tinynet.dtypes import DtypeLike, get_default_dtype
 from tinynet.ops.creation.ranges import arange
-
-_NUMBERS = ("alpha", "beta", "value")
-
-
-def reordered(name: str, function: Callable[..., Any], is_method: bool) -> Callable[..., Any]:
-    """Let a function or method take the old orders of its arguments, with PyTorch's warning."""
-    code = inspect.unwrap(function).__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    own, *tensors = [n for n in names if n not in _NUMBERS]
-    beta, after = [n for n in names if n == "beta"], [n for n in names if n in ("alpha", "value")]
-    first = [own, *beta] if is_method else [*beta, own]
-    orders = {}
-    for order in ([*first, *after, *tensors], [*first, *tensors]):
-        if len(order) > len(tensors) + 1:
-            orders[len(order)] = order
-
-    @functools.wraps(function)
-    def called(*args: Any, **kwargs: Any) -> Any:
-        order = orders.get(len(args))
-        if order is None:
-            return function(*args, **kwargs)
-        given = dict(zip(order, args, strict=True))
-        try:
-            numbers = {n: number_of(given.pop(n), name, n) for n in order if n in _NUMBERS}
-        except TypeError:
-            return function(*args, **kwargs)
-        warnings.warn(
-            f"This overload of {name} is deprecated: pass {' and '.join(numbers)} by name, after "
-            "the tensors.",
-            stacklevel=2,
-        )
-        return function(given.pop(own), *given.values(), **numbers, **kwargs)
-
-    return called
 
 
 @functools.partial(public_function, name="range")

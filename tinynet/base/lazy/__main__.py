@@ -108,7 +108,7 @@ def _declaring() -> list[str]:
     """Return the modules of operations, and others that declare methods of Tensor."""
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
-        part, *_, name = path.relative_to(PACKAGE).with_suffix("").parts
+        part, name = path.relative_to(PACKAGE).parts[0], path.stem
         if part == "ops":
             declares = path.parent.name != "batching" and name not in ("__init__", "everything")
         else:

@@ -112,6 +112,7 @@ OPERATIONS = {
             "addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_ addbmm addbmm_"
         ),
         "tinynet.ops.pointwise.addcmul": "addcmul addcmul_ addcdiv addcdiv_ lerp lerp_",
+        "tinynet.ops.pointwise.apply": "apply_ map_ map2_",
         "tinynet.ops.pointwise.bessel": "i0 i0_",
         "tinynet.ops.pointwise.comparison": (
             "eq __eq__ eq_ ne __ne__ ne_ lt __lt__ lt_ le __le__ le_ gt __gt__ gt_ ge __ge__ ge_ "
@@ -197,7 +198,8 @@ OPERATIONS = {
         ),
         "tinynet.ops.reduction.sums": "sum mean nansum nanmean prod all any",
         "tinynet.ops.creation.ranges": (
-            "arange linspace logspace scalar_tensor asarray frombuffer empty_strided empty_permuted"
+            "arange linspace logspace scalar_tensor asarray frombuffer empty_strided "
+            "empty_permuted"
         ),
         "tinynet.compat.native.deprecated": "range",
         "tinynet.ops.creation.memory": "is_nonzero is_same_size is_signed get_device resize_as_",

@@ -179,6 +179,7 @@ class _Default(Generator):
     def __init__(self) -> None:
         self._own = _Own()
         super().__init__()
+        self._shared, self._own.stream = self._stream, None  # whichever thread loads this file
 
     @property
     def _stream(self) -> _Stream:

@@ -4,8 +4,9 @@ import sys
 
 import tinynet
 from tinynet import nn
+from tinynet.base import lazy
 
-types = [value for home in (tinynet, nn.parameter) for value in vars(home).values()]
+types = [value for home in (tinynet, nn.parameter) for value in lazy.members(home).values()]
 modules = {value: value.__module__ for value in types if isinstance(value, type)}
 finders, torch = [*sys.meta_path], sys.modules.pop("torch", None)
 import tinynet.as_torch  # noqa: E402

@@ -198,8 +198,7 @@ OPERATIONS = {
         ),
         "tinynet.ops.reduction.sums": "sum mean nansum nanmean prod all any",
         "tinynet.ops.creation.ranges": (
-            "arange linspace logspace scalar_tensor asarray frombuffer empty_strided "
-            "empty_permuted"
+            "arange linspace logspace scalar_tensor asarray frombuffer empty_strided empty_permuted"
         ),
         "tinynet.compat.native.deprecated": "range",
         "tinynet.ops.creation.memory": "is_nonzero is_same_size is_signed get_device resize_as_",

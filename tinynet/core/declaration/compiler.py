@@ -180,7 +180,7 @@ def _formulas(op: Any) -> dict[str, Any]:
 
 def widen() -> None:
     """Make all formulas compute 16-bit floats in float32, and all kernels bfloat16."""
-    for key, op in observable.operations.items():
+    for key, op in [*observable.operations.items()]:  # other threads may load operations
         op.kernel = low_precision.kernel_of(op, op.kernel)
         observable.add(key, op)
         known = _formulas(op) if f"{op.name}_node" in NAMESPACE else {}
@@ -195,17 +195,17 @@ def look_for_autocast() -> None:
     """Recompile the operations with an autocast policy to check for autocast."""
     if not casting.state.used:
         casting.state.used = True
-        for op in observable.operations.values():
+        for op in [*observable.operations.values()]:
             if op.autocast:
                 _forget(op.function, op.name)
 
 
 def _look_for_subclasses() -> None:
-    for op in observable.operations.values():
+    for op in [*observable.operations.values()]:
         _forget(op.function, op.name)
         if hasattr(op, "operator"):
             _forget(op.operator, op.name + OPERATOR)
-    for name, (function, _) in _inplace.items():
+    for name, (function, _) in [*_inplace.items()]:
         _forget(function, name)
 
 

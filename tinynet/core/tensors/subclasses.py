@@ -12,6 +12,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tinynet.base.lazy import METHODS as LATER
 from tinynet.core import seams
 from tinynet.core.callsite import COMPILED
 from tinynet.core.modes import mode
@@ -152,10 +153,11 @@ def _subclass_repr(t: Tensor) -> str:
 
 def _dispatch_methods(cls: type[Tensor]) -> None:
     """Make inherited methods and properties that are not compiled call ``__torch_function__``."""
+    for name in LATER:
+        getattr(Tensor, name)  # loads it
     for name, found in METHODS.items():
-        if name in _KEPT or name.startswith("__") or _compiled(found):
-            continue
-        if inspect.getattr_static(cls, name) is not inspect.getattr_static(Tensor, name):
+        own = inspect.getattr_static(cls, name) is not inspect.getattr_static(Tensor, name)
+        if own or name in _KEPT or name.startswith("__") or _compiled(found):
             continue
         if isinstance(found, property):
             setattr(cls, name, property(_dispatching(found.__get__), found.fset, found.fdel))

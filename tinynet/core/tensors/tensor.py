@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tinynet import dtypes, errors
-from tinynet.base.lazy import Later
+from tinynet.base.lazy import METHODS as LATER
 from tinynet.core import layouts, seams
 from tinynet.core.devices import CPU, device
 from tinynet.core.modes import inference, mode
@@ -468,9 +468,8 @@ def public_function(function: F, name: str | None = None) -> F:
 
 def method(function: F, name: str | None = None) -> F:
     """Add a function (or property) to Tensor as a method."""
-    named: Any = function.fget if isinstance(function, property) else function
-    key = name or named.__name__
+    key = name or getattr(function, "fget", function).__name__  # type: ignore[union-attr]  # has one
     METHODS[key] = function
-    if not isinstance(vars(Tensor).get(key), Later):  # else ops/loading.py puts it there
+    if key not in LATER:  # else ops/loading.py puts it there
         setattr(Tensor, key, function)
     return function

@@ -496,7 +496,7 @@ def _gradients(values: Iterable[Any]) -> list[Array]:
 
 def _pointwise() -> set[str]:
     """Return the names of the nodes of pointwise operations."""
-    return {op.node_name for op in REGISTRY.values() if op.kind == "pointwise"}
+    return {op.node_name for op in [*REGISTRY.values()] if op.kind == "pointwise"}
 
 
 def _worst_constant(attributes: Mapping[str, Any]) -> int:

@@ -141,7 +141,7 @@ def _entry(module_and_names: tuple[str, str]) -> str:
     line = f'        "{module}": "{names}",\n'
     if len(line) <= 101:
         return line
-    parts = textwrap.wrap(names, 84)
+    parts = [names] if len(names) <= 86 else textwrap.wrap(names, 84)
     texts = [f'            "{part} "\n' for part in parts[:-1]]
     return "".join([f'        "{module}": (\n', *texts, f'            "{parts[-1]}"\n        ),\n'])
 

@@ -99,10 +99,21 @@ def load(package: str, name: str, find: Callable[[str], Any] | None = None) -> A
             return import_module(f"{package}.{name}")
         return import_module(_ALIASES).find(package, name)
     home, _, attribute = HOMES[package][name].partition(":")
-    loaded = import_module(home)
+    loaded = _imported(home)
     value = find(name) if find else getattr(loaded, attribute) if attribute else loaded
     setattr(sys.modules[package], name, value)
     return value
+
+
+def _imported(module: str) -> ModuleType:
+    """Import a module, and before it the packages around it.
+
+    Python imports them while it holds the module's lock; another thread that runs a package which
+    imports the module would wait for that.
+    """
+    parts = module.split(".")
+    *_, found = (import_module(".".join(parts[:count])) for count in range(1, len(parts) + 1))
+    return found
 
 
 def _is_file(package: str, name: str) -> bool:
@@ -153,7 +164,7 @@ class Later:
     def load(self) -> Any:
         """Return the method."""
         if self.found is None:
-            import_module(self.module)  # waits for another thread that loads it
+            _imported(self.module)  # waits for another thread that loads it
             self.finish(self.module)
         return self.found
 

@@ -76,6 +76,22 @@ from tinynet.core.trace import observing
 with observing(lambda *found: None):
     load()
 """,
+    "an interrupt": """
+from tinynet.core.declaration.operation import Operation
+install, begun = Operation._install, []
+def interrupted(op, *args, **options):
+    begun.append(op)
+    install(op, *args, **options)
+    if len(begun) == 2:
+        raise KeyboardInterrupt
+Operation._install = interrupted
+try:
+    load()
+except KeyboardInterrupt:
+    pass
+Operation._install = install
+load()
+""",
     "default dtype": """
 tn.set_default_dtype(tn.float64)
 load()

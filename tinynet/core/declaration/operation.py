@@ -120,8 +120,8 @@ class Operation:
         order: str | None = None,
         complex: bool | str | None = None,
     ) -> None:
-        if self.name in REGISTRY:
-            raise ValueError(f"operation {self.name!r} is declared twice")
+        if REGISTRY.get(self.name, self).declared.__code__ != self.declared.__code__:
+            raise ValueError(f"operation {self.name!r} is declared twice")  # not loaded again
         REGISTRY[self.name] = self
         moves = self.kind in ("view", "sequence")  # elements, computing nothing
         self.complex = complex if complex is not None else "given" if moves else False

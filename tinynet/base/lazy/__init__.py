@@ -39,6 +39,8 @@ HOMES = {package: _homes(modules) for package, modules in (MODULES | OPERATIONS)
 """The homes of the names of each lazy package."""
 METHODS = HOMES.pop("tinynet.Tensor")
 """The homes of the methods of Tensor that load when they are first used."""
+_FINISHED: dict[str, Callable[[str], Any]] = {}
+"""Of some packages, what a name stands for when its module is loaded."""
 _ALIASES = "tinynet.compat.paths"  # what PyTorch has elsewhere; loaded when it is asked for
 
 
@@ -79,11 +81,13 @@ def attach(
         package: its dotted name.
         find: returns what a name stands for when its module is loaded; its attribute unless given.
     """
+    if find is not None:
+        _FINISHED[package] = find
     public = [name for name in names(package) if not name.startswith("_")]
-    return partial(load, package, find=find), partial(names, package), public
+    return partial(load, package), partial(names, package), public
 
 
-def load(package: str, name: str, find: Callable[[str], Any] | None = None) -> Any:
+def load(package: str, name: str) -> Any:
     """Return a name of a package from its module, and keep it in the package.
 
     A name that is not in the table is a module of the package, or what PyTorch has there and
@@ -100,7 +104,10 @@ def load(package: str, name: str, find: Callable[[str], Any] | None = None) -> A
         return import_module(_ALIASES).find(package, name)
     home, _, attribute = HOMES[package][name].partition(":")
     loaded = _imported(home)
-    value = find(name) if find else getattr(loaded, attribute) if attribute else loaded
+    if package in _FINISHED:
+        value = _FINISHED[package](name)
+    else:
+        value = getattr(loaded, attribute) if attribute else loaded
     setattr(sys.modules[package], name, value)
     return value
 

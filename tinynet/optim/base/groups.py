@@ -247,7 +247,10 @@ class Scratch:
         """Update a large parameter, given with its state in one dimension; threads share it."""
 
         def work(part: slice) -> None:
-            memory = self._spare.pop() if self._spare else self._of(threads.WIDE)
+            try:
+                memory = self._spare.pop()
+            except IndexError:  # other threads have it
+                memory = self._of(threads.WIDE)
             values, *state = [line[part] for line in lines]
             block(values, grad[part], *[a[: values.size] for a in memory], *state)
             self._spare.append(memory)

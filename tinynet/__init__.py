@@ -195,7 +195,7 @@ if TYPE_CHECKING:
     from tinynet.nn.functional import selu as selu
     from tinynet.nn.functional import selu_ as selu_
     from tinynet.nn.functional import threshold_ as threshold_
-    from tinynet.ops import *  # noqa: F403
+    from tinynet.ops import *  # noqa: F403  # the functions, which the stub lists
     from tinynet.ops import linalg as linalg
     from tinynet.ops import special as special
     from tinynet.random import Generator as Generator
@@ -210,7 +210,7 @@ if TYPE_CHECKING:
     from tinynet.signal.periodic import hamming_window as hamming_window
     from tinynet.signal.periodic import hann_window as hann_window
     from tinynet.signal.periodic import kaiser_window as kaiser_window
-    from tinynet.sparse import mm as spmm  # noqa: F401
+    from tinynet.sparse import mm as spmm  # noqa: F401  # the name that PyTorch has at the top
     from tinynet.sparse import sparse_coo_tensor as sparse_coo_tensor
     from tinynet.sparse import sparse_csr_tensor as sparse_csr_tensor
     from tinynet.train.observe.summary import summary as summary

@@ -46,7 +46,7 @@ def table(kind: str) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    SourceFileLoader.exec_module = exec_module  # type: ignore[assignment,method-assign]  # to look on
+    SourceFileLoader.exec_module = exec_module  # type: ignore[assignment,method-assign]  # records each file
     sys.path[0] = ""
     for each in sys.argv[1:]:
         import_module(each)

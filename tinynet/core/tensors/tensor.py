@@ -468,7 +468,7 @@ def public_function(function: F, name: str | None = None) -> F:
 
 def method(function: F, name: str | None = None) -> F:
     """Add a function (or property) to Tensor as a method."""
-    key = name or getattr(function, "fget", function).__name__  # type: ignore[union-attr]  # has one
+    key = name or getattr(function, "fget", function).__name__  # type: ignore[union-attr]  # fget is set
     METHODS[key] = function
     if key not in LATER:  # else ops/loading.py puts it there
         setattr(Tensor, key, function)
